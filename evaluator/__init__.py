@@ -1,0 +1,1 @@
+"""The meaning: what a verdict is."""

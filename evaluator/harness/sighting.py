@@ -1,0 +1,36 @@
+"""What the harness is told of telemetry: a neutral view of each span, and what it did to items.
+
+The harness attributes spans to tests with it and knows nothing of OTLP; `collector.pipeline` fills it in.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from evaluator.items import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One span (or trace-contract record, which has no ids) that arrived. Times are ns."""
+
+    trace_id: bytes
+    span_id: bytes
+    parent_id: bytes
+    name: str
+    role: str
+    """`tool`, `model`, `agent`, `workflow`, `server`, `hello`, `turn` or `other`."""
+    links: tuple[bytes, ...] = ()
+    """The trace ids that the span links to."""
+    context: Callable[[str], Any] = field(default=lambda key: None)
+    """The value of an attribute on the span, its scope or its resource; of a record, of its context."""
+    start: int = 0
+    end: int = 0
+    declares: frozenset[str] | None = None
+    """The tools that the agent says it has, where this span says so."""
+
+
+class Watcher(Protocol):
+    """Is called in the event loop for every batch that arrives, after items were made of it."""
+
+    def observe(self, sightings: Sequence[Sighting], changes: Sequence[Change]) -> None: ...
