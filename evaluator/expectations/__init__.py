@@ -1,0 +1,1 @@
+"""What a spec expects of a turn, as incremental monitors: function_calls, forbid, response."""
