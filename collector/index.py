@@ -1,0 +1,323 @@
+"""The index: units (sessions and jobs), their items, and what their behaviors say of them.
+
+Owned by one event loop, so without locks. Changes of items go in by `Index.apply`; every change of a unit comes out to
+the listeners as an `Update`. A session's unit holds its own items and those of its jobs that name no session; a job's
+unit holds the items of all its sessions and its own (SEMANTICS.md, section 1).
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import chain
+from typing import Final, NamedTuple
+
+from evaluator.behaviors import Evaluation, Program
+from evaluator.items import Change, Item
+from evaluator.verdict import BehaviorResult
+
+END_EVENT: Final = "session.end"
+"""The event that says that nothing more comes of its session."""
+
+REMEMBERED_EVICTIONS: Final = 100_000
+
+
+class UnitKind(StrEnum):
+    SESSION = "session"
+    JOB = "job"
+
+
+class UnitKey(NamedTuple):
+    kind: UnitKind
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the index keeps at most; None is no limit. What is over makes room for itself or is cut, never passes."""
+
+    sessions: int | None = None
+    items: int | None = None
+    """Of all units together."""
+    session_items: int | None = None
+    """Of one unit; what comes after is counted and not judged."""
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """A session or a job. `own` has its own items by id, in the order of their arrival."""
+
+    key: UnitKey
+    evaluation: Evaluation | None
+    own: dict[tuple[object, ...], Item] = field(default_factory=dict)
+    links: Counter[str] = field(default_factory=Counter)
+    """Of a session: the jobs that its items name; of a job: its sessions. With how many items say so."""
+    arrivals: int = 0
+    closed: bool = False
+    reopened: int = 0
+    cut: str | None = None
+    """Why the unit is not whole, if it is not."""
+    dropped: int = 0
+    """Items that were not kept, for a limit."""
+
+    @property
+    def results(self) -> tuple[BehaviorResult, ...]:
+        return self.evaluation.results if self.evaluation is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One change of one unit: an item that came, changed or went, results (by position) that changed, or its end."""
+
+    unit: Unit
+    change: Change | None
+    results: Sequence[int]
+    evicted: bool = False
+
+
+Listener = Callable[[Update], None]
+
+
+class Index:
+    """Units by kind and id. `program` is what to evaluate over each; None only keeps items."""
+
+    def __init__(self, program: Program | None = None, *, limits: Limits | None = None) -> None:
+        self.program = program
+        self.limits = limits or Limits()
+        self.units: dict[UnitKey, Unit] = {}
+        self.items = 0
+        self.evicted = 0
+        self._finished: dict[UnitKey, None] = {}
+        self._sessions = 0
+        self._gone: OrderedDict[UnitKey, None] = OrderedDict()
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` at every update, in the event loop. Returns what stops that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def sessions(self) -> Iterator[Unit]:
+        return (unit for unit in self.units.values() if unit.key.kind is UnitKind.SESSION)
+
+    def open(self, session: str) -> Unit:
+        """The unit of a session that is known to exist, with items or without."""
+        return self._unit(UnitKey(UnitKind.SESSION, session))
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            self._apply(change)
+
+    def close(self, key: UnitKey) -> None:
+        """Nothing more is expected of the unit; an item that comes all the same opens it again."""
+        unit = self.units[key]
+        if unit.closed:
+            return
+        unit.closed = True
+        self._finished[key] = None
+        changed = unit.evaluation.close() if unit.evaluation is not None else ()
+        self._tell(Update(unit, None, changed))
+
+    def close_all(self) -> None:
+        for key in list(self.units):
+            self.close(key)
+
+    def items_in_order(self, unit: Unit) -> list[Item]:
+        """All items that the unit is judged by, in order: by seq where both have one, else by time."""
+        return in_order(self._items_of(unit))
+
+    def _items_of(self, unit: Unit) -> Iterator[Item]:
+        yield from unit.own.values()
+        other = UnitKind.JOB if unit.key.kind is UnitKind.SESSION else UnitKind.SESSION
+        for linked in unit.links:
+            yield from self.units[UnitKey(other, linked)].own.values()
+
+    def _apply(self, change: Change) -> None:
+        old, new = change
+        if old is not None and new is not None and _home(old) == _home(new) and old.job == new.job:
+            home = self._unit(_home(new))
+            if old.id in home.own:
+                _replace(home, old, new)
+                self._feed(home, change)
+                for unit in self._linked(home):
+                    self._feed(unit, change)
+            return
+        if old is not None:
+            self._remove(old)
+        if new is not None:
+            self._add(new)
+
+    def _add(self, item: Item) -> None:
+        home = self._unit(_home(item))
+        if not self._admit(home):
+            return
+        if item.session is not None and item.job is not None:
+            self._link(home, item.job)
+        home.own[item.id] = item
+        self.items += 1
+        change = Change(None, item)
+        self._feed(home, change)
+        for unit in self._linked(home):
+            self._feed(unit, change)
+        if item.name == END_EVENT and item.session is not None:
+            self.close(home.key)
+        if self.limits.items is not None and self.items > self.limits.items:
+            self._evict(spare=home)
+
+    def _remove(self, item: Item) -> None:
+        home = self.units.get(_home(item))
+        if home is None or home.own.pop(item.id, None) is None:
+            return
+        self.items -= 1
+        change = Change(item, None)
+        self._feed(home, change)
+        for unit in self._linked(home):
+            self._feed(unit, change)
+        if item.session is not None and item.job is not None:
+            self._unlink(home, item.job)
+        self._drop_if_empty(home)
+
+    def _link(self, session: Unit, job: str) -> None:
+        session.links[job] += 1
+        if session.links[job] > 1:
+            return
+        unit = self._unit(UnitKey(UnitKind.JOB, job))
+        unit.links[session.key.id] += 1
+        for item in session.own.values():
+            self._feed(unit, Change(None, item))
+        for item in unit.own.values():
+            self._feed(session, Change(None, item))
+
+    def _unlink(self, session: Unit, job: str) -> None:
+        session.links[job] -= 1
+        if session.links[job] > 0:
+            return
+        del session.links[job]
+        unit = self.units[UnitKey(UnitKind.JOB, job)]
+        del unit.links[session.key.id]
+        for item in session.own.values():
+            self._feed(unit, Change(item, None))
+        for item in unit.own.values():
+            self._feed(session, Change(item, None))
+        self._drop_if_empty(unit)
+
+    def _linked(self, unit: Unit) -> Iterator[Unit]:
+        if unit.links:
+            other = UnitKind.JOB if unit.key.kind is UnitKind.SESSION else UnitKind.SESSION
+            for linked in unit.links:
+                yield self.units[UnitKey(other, linked)]
+
+    def _feed(self, unit: Unit, change: Change) -> None:
+        if unit.closed:
+            unit.closed = False
+            unit.reopened += 1
+            del self._finished[unit.key]
+            if unit.evaluation is not None:
+                unit.evaluation.reopen()
+        if change.old is None:
+            unit.arrivals += 1
+        changed = unit.evaluation.apply(change) if unit.evaluation is not None else ()
+        if self._listeners:
+            self._tell(Update(unit, change, changed))
+
+    def _unit(self, key: UnitKey) -> Unit:
+        unit = self.units.get(key)
+        if unit is None:
+            evaluation = self.program.unit(key.kind.value) if self.program is not None else None
+            unit = self.units[key] = Unit(key, evaluation)
+            if key in self._gone:
+                self._cut(unit, "an earlier part of it was evicted to make room")
+            if key.kind is UnitKind.SESSION:
+                self._sessions += 1
+                if self.limits.sessions is not None and self._sessions > self.limits.sessions:
+                    self._evict(spare=unit)
+        return unit
+
+    def _admit(self, unit: Unit) -> bool:
+        limit = self.limits.session_items
+        if limit is None or len(unit.own) < limit:
+            return True
+        unit.dropped += 1
+        self._cut(unit, f"it has more items than the limit of {limit}")
+        for linked in self._linked(unit):
+            self._cut(linked, f"{unit.key.kind} {unit.key.id} has more items than the limit of {limit}")
+        return False
+
+    def _cut(self, unit: Unit, cause: str) -> None:
+        if unit.cut is not None:
+            return
+        unit.cut = cause
+        changed = unit.evaluation.cut(cause) if unit.evaluation is not None else ()
+        self._tell(Update(unit, None, changed))
+
+    def _evict(self, *, spare: Unit) -> None:
+        """Drop the unit that is finished and oldest, else the oldest; never the one that is being filled."""
+        key = next((key for key in chain(self._finished, self.units) if key != spare.key), None)
+        if key is None:
+            return
+        victim = self.units[key]
+        cause = "it was evicted to make room"
+        self._cut(victim, cause)
+        for unit in list(self._linked(victim)):
+            self._cut(unit, f"{victim.key.kind} {victim.key.id} was evicted to make room")
+            del unit.links[victim.key.id]
+        self.items -= len(victim.own)
+        self.evicted += 1
+        self._forget(victim)
+        self._gone[victim.key] = None
+        if len(self._gone) > REMEMBERED_EVICTIONS:
+            self._gone.popitem(last=False)
+        self._tell(Update(victim, None, (), evicted=True))
+
+    def _drop_if_empty(self, unit: Unit) -> None:
+        if not unit.own and not unit.links and unit.key in self.units:
+            self._forget(unit)
+            self._tell(Update(unit, None, (), evicted=True))
+
+    def _forget(self, unit: Unit) -> None:
+        del self.units[unit.key]
+        self._finished.pop(unit.key, None)
+        if unit.key.kind is UnitKind.SESSION:
+            self._sessions -= 1
+
+    def _tell(self, update: Update) -> None:
+        for listener in self._listeners:
+            listener(update)
+
+
+def _home(item: Item) -> UnitKey:
+    if item.session is not None:
+        return UnitKey(UnitKind.SESSION, item.session)
+    if item.job is None:
+        raise ValueError(f"item {item.id} has neither a session nor a job")
+    return UnitKey(UnitKind.JOB, item.job)
+
+
+def _replace(unit: Unit, old: Item, new: Item) -> None:
+    if old.id == new.id:
+        unit.own[new.id] = new
+        return
+    del unit.own[old.id]
+    unit.own[new.id] = new
+
+
+def in_order(items: Iterable[Item]) -> list[Item]:
+    """Items as a person reads them: each session's by seq, those without a seq where their time puts them."""
+    numbered: dict[str | None, list[Item]] = {}
+    loose: list[Item] = []
+    for item in items:
+        if item.seq is None:
+            loose.append(item)
+        else:
+            numbered.setdefault(item.session, []).append(item)
+    if not numbered:
+        return sorted(loose, key=lambda item: item.time)
+    keyed: list[tuple[int, int, int, Item]] = [(item.time, 0, number, item) for number, item in enumerate(loose)]
+    for run in numbered.values():
+        run.sort(key=lambda item: (item.seq or 0, item.time))
+        reached = 0
+        for number, item in enumerate(run):
+            reached = max(reached, item.time)
+            keyed.append((reached, 1, number, item))
+    keyed.sort(key=lambda entry: entry[:3])
+    return [entry[3] for entry in keyed]
