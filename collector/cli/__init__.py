@@ -1,4 +1,4 @@
-"""The command line: one module per verb, loaded when its verb is called. The one place that puts the rooms together."""
+"""The command line: one module per verb, loaded when it is called. The one place that puts the rooms together."""
 
 from importlib import import_module
 from importlib.metadata import version
@@ -40,8 +40,8 @@ class Verbs(click.Group):
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    help="Test AI agents by what they do, live: agents export OpenTelemetry spans here, and verdicts form as they arrive.",
-    epilog="Exit codes: 0 all verified; 1 something failed or could not be verified; 2 nothing could run; 130 interrupted.",
+    help="Test AI agents by what they do: agents export OpenTelemetry spans here, and verdicts form as they arrive.",
+    epilog="Exit codes: 0 verified; 1 something failed or could not be verified; 2 nothing could run; 130 interrupted.",
 )
 @click.version_option(version("spanbar"), prog_name="spanbar")
 def main() -> None:
