@@ -41,7 +41,7 @@ class Verbs(click.Group):
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     help="Test AI agents by what they do: agents export OpenTelemetry spans here, and verdicts form as they arrive.",
-    epilog="Exit codes: 0 verified; 1 something failed or could not be verified; 2 nothing could run; 130 interrupted.",
+    epilog="Exit codes: 0 verified; 1 failed or could not be verified; 2 nothing could run; 130 interrupted.",
 )
 @click.version_option(version("spanbar"), prog_name="spanbar")
 def main() -> None:
