@@ -1,0 +1,1 @@
+"""Verdicts and telemetry out: spans, records, reports."""
