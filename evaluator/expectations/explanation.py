@@ -195,7 +195,7 @@ class Explanation:
             state = "was not recorded" if unknown.code == "not_recorded" else "could not be checked"
             text = self.mask(f"{where} {state}: {unknown.cause}")
             calls = (call,) if call is not None else ()
-            yield Reason(unknown.code, text, place, error=True, hint=unknown.fix, calls=calls, certain=self.closed)
+            yield Reason(unknown.code, text, place, error=True, fix=unknown.fix, calls=calls, certain=self.closed)
 
     def _reason(self, code: str, text: str, entry: CallExpectation, calls: list[Call]) -> Reason:
         return Reason(code, text, entry.place, calls=tuple(calls), certain=self.closed)

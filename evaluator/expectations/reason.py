@@ -35,7 +35,7 @@ class Reason:
     nearest: NearestMiss | None = None
     error: bool = False
     """It could not be checked: the test is an `error`, not `failed`."""
-    hint: str = ""
+    fix: str = ""
     """The line that fixes it, or ""."""
     calls: tuple[Call, ...] = ()
     """The calls that it speaks of."""
