@@ -222,7 +222,7 @@ def _retry_info(error: grpc.aio.AioRpcError) -> float | None:
         info = RetryInfo()
         try:
             if any(detail.Unpack(info) for detail in Status.FromString(value).details):
-                return info.retry_delay.seconds + info.retry_delay.nanos / 1e9
+                return float(info.retry_delay.seconds + info.retry_delay.nanos / 1e9)
         except DecodeError:
             return None
     return None
