@@ -1,0 +1,146 @@
+"""Messages to the agent: one HTTP request each, with the trace and the test it belongs to."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import httpx
+
+from evaluator.expectations.reason import Reason
+from evaluator.harness.placeholders import Scope, as_text, fill, fill_text
+from evaluator.harness.reply import LARGEST, Reply, Response, read
+from evaluator.items import Json
+from evaluator.language.spec import Agent
+
+TEST_HEADER: Final = "X-Highbar-Test"
+BAGGAGE_KEY: Final = "test"
+"""The baggage entry with the test id. A span processor that copies baggage meets the default `correlate` with it."""
+
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NOT_IN_HEADER: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Whose message it is: the ids that go with it."""
+
+    trace_id: bytes
+    span_id: bytes
+    test_id: str
+
+
+class HeaderError(Exception):
+    """A header cannot be sent. The message names it and never shows its value."""
+
+
+class AgentClient:
+    """Sends messages to one agent, over connections of their own: none is reused after the agent has closed it."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        # Loading the certificates takes 20 ms and more, and plain HTTP needs none.
+        secure = any(url is not None and url.lower().startswith("https:") for url in (agent.endpoint, agent.health))
+        self._client = httpx.AsyncClient(
+            verify=secure, timeout=None, follow_redirects=False, limits=httpx.Limits(max_keepalive_connections=0)
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.aclose()
+
+    async def healthy(self, url: str) -> int | None:
+        """The status that `url` answers with; None if it cannot be reached within two seconds."""
+        try:
+            async with asyncio.timeout(2):
+                return (await self._client.get(url)).status_code
+        except (TimeoutError, httpx.HTTPError):
+            return None
+
+    def request(self, scope: Scope, envelope: Envelope, session_headers: Mapping[str, Json]) -> httpx.Request:
+        """The request of one message. Raises HeaderError, and PlaceholderError if a placeholder has no value."""
+        spec = self._agent.request
+        headers = {name: fill_text(value, scope) for name, value in (spec.headers or {}).items()}
+        _override(headers, {name: as_text(value) for name, value in session_headers.items()})
+        body = fill({"message": "{{message}}"} if spec.body is None else spec.body, scope)
+        content_type, content = _encoded(body)
+        if not any(name.lower() == "content-type" for name in headers):
+            headers["Content-Type"] = content_type
+        baggage = [value for name, value in headers.items() if name.lower() == "baggage"]
+        _override(
+            headers,
+            {
+                TEST_HEADER: envelope.test_id,
+                "traceparent": f"00-{envelope.trace_id.hex()}-{envelope.span_id.hex()}-01",
+                "baggage": ",".join([*baggage, f"{BAGGAGE_KEY}={envelope.test_id}"]),
+            },
+        )
+        checked = [(_name(name), _value(name, value)) for name, value in headers.items()]
+        return self._client.build_request(spec.method.upper(), self._agent.endpoint, headers=checked, content=content)
+
+    async def send(self, request: httpx.Request, *, needed: bool) -> Reply:
+        """The reply, or why there is none: `agent.timeout` bounds the whole of it. `needed`: its text is checked."""
+        try:
+            async with asyncio.timeout(self._agent.timeout / 1000):
+                response = await self._exchange(request)
+        except TimeoutError:
+            return _problem("reply_timeout", f"No whole reply within agent.timeout, {self._agent.timeout} ms.")
+        except httpx.HTTPError as error:
+            what = str(error) or type(error).__name__
+            return _problem("reply_unreachable", f"No reply from {self._agent.endpoint}: {what}")
+        if response is None:
+            return _problem("reply_too_large", f"The reply is larger than {LARGEST // 1_000_000} MB.")
+        return read(response, self._agent.response, needed=needed)
+
+    async def _exchange(self, request: httpx.Request) -> Response | None:
+        """The whole response; None if it is too large."""
+        response = await self._client.send(request, stream=True)
+        try:
+            body = bytearray()
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > LARGEST:
+                    return None
+            headers = response.headers
+            return Response(
+                response.status_code, headers.get("content-type", ""), bytes(body), headers.get("location", "")
+            )
+        finally:
+            await response.aclose()
+
+
+def _encoded(body: Json) -> tuple[str, bytes]:
+    if isinstance(body, str):
+        return "text/plain; charset=utf-8", body.encode("utf-8", "surrogatepass")
+    return "application/json", json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _override(headers: dict[str, str], stronger: Mapping[str, str]) -> None:
+    """Header names are case-insensitive: a stronger header takes the place of each spelling."""
+    names = {name.lower() for name in stronger}
+    for name in [name for name in headers if name.lower() in names]:
+        del headers[name]
+    headers.update(stronger)
+
+
+def _name(name: str) -> bytes:
+    if _HEADER_NAME.fullmatch(name) is None:
+        raise HeaderError(f"The header name {name!r} has characters that no header name may have.")
+    return name.encode("ascii")
+
+
+def _value(name: str, value: str) -> bytes:
+    if _NOT_IN_HEADER.search(value):
+        raise HeaderError(f"The value of the header {name} has a line break or another control character.")
+    return value.strip().encode("utf-8", "surrogatepass")
+
+
+def _problem(code: str, text: str) -> Reply:
+    return Reply(problem=Reason(code, text))

@@ -1,0 +1,135 @@
+"""The process of an agent that is started for a run."""
+
+import asyncio
+import itertools
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from evaluator.harness import clock
+from evaluator.harness.outcome import Stop
+
+LOG_LINES: Final = 40
+"""Lines of the end of an agent's log that are shown when it dies."""
+
+FLUSH_SECONDS: Final = 5.0
+"""What an agent gets between SIGTERM and SIGKILL, to send what it still holds."""
+
+
+class StartError(Exception):
+    """The agent does not run. `stop` says why."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.text)
+        self.stop = stop
+
+
+class AgentProcess:
+    """A started agent, in a process group of its own. What it prints goes to `log`."""
+
+    def __init__(self, argv: Sequence[str], log: Path) -> None:
+        self.argv = tuple(argv)
+        self.log = log
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self, environment: Mapping[str, str]) -> None:
+        """Start it in the working directory, without a shell. Raises StartError."""
+        self._prepare_log()
+        try:
+            with self.log.open("ab") as output:
+                self._process = await asyncio.create_subprocess_exec(
+                    *self.argv,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=asyncio.subprocess.STDOUT,
+                    start_new_session=True,
+                    env=dict(environment),
+                )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            text = f"agent.start: cannot run {self.argv[0]!r}: {reason}. Is it installed, and on the PATH?"
+            raise StartError(Stop("start_not_found", text)) from None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code if it has ended; minus the signal if one ended it."""
+        return None if self._process is None else self._process.returncode
+
+    async def ended(self) -> None:
+        """Returns when the process has ended."""
+        if self._process is not None:
+            await self._process.wait()
+
+    def output(self) -> str:
+        """What it has printed."""
+        try:
+            return self.log.read_text("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def tail(self) -> str:
+        """The last lines of what it has printed."""
+        return "\n".join(self.output().rstrip().splitlines()[-LOG_LINES:])
+
+    async def stop(self) -> None:
+        """SIGTERM to the whole group, `FLUSH_SECONDS` to end, SIGKILL to what is left of it."""
+        process = self._process
+        if process is None:
+            return
+        if _signal_group(process.pid, signal.SIGTERM):
+            deadline = clock.ticks() + FLUSH_SECONDS
+            for pause in backoff(longest=0.05):
+                if not _alive(process.pid) or clock.ticks() > deadline:
+                    break
+                await asyncio.sleep(pause)
+            _signal_group(process.pid, signal.SIGKILL)
+        await process.wait()
+
+    def _prepare_log(self) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        ignore = self.log.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+        self.log.write_bytes(b"")
+
+
+def backoff(*, longest: float) -> Iterator[float]:
+    """Pauses in seconds, from 3 ms up to `longest`, for asking again and again about what cannot call back."""
+    return (min(0.003 * 1.3**count, longest) for count in itertools.count())
+
+
+def log_path(folder: Path, spec: Path) -> Path:
+    """A new `.highbar/logs/<spec>-<time>.log`."""
+    name = spec.name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".highbar")
+    for count in itertools.count(1):
+        path = folder / ".highbar" / "logs" / f"{name}-{clock.stamp()}{'' if count == 1 else f'-{count}'}.log"
+        if not path.exists():
+            return path
+    raise AssertionError("unreachable")
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Whether there was a process to send the signal to."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _alive(group: int) -> bool:
+    """Whether a process of the group still runs. A zombie whose parent is gone does not."""
+    proc = Path("/proc")
+    if not (proc / "self" / "stat").exists():
+        return _signal_group(group, 0)
+    return any(_runs_in(process / "stat", group) for process in proc.glob("[0-9]*"))
+
+
+def _runs_in(stat: Path, group: int) -> bool:
+    try:
+        state, _, of_group, *_ = stat.read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return False
+    return int(of_group) == group and state not in "ZX"

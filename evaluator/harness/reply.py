@@ -1,0 +1,141 @@
+"""What an agent answered: an HTTP response read into the text that a spec speaks of, or why it has none."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.message import Message
+from typing import Final
+
+from evaluator.expectations.reason import Reason
+from evaluator.harness.paths import PathError, walk
+from evaluator.items import Json
+from evaluator.language.spec import REPLY_KEYS
+
+LARGEST: Final = 10_000_000
+"""Bytes of a reply's body that are read at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An HTTP response, whole. `body` is decompressed."""
+
+    status: int
+    content_type: str
+    body: bytes
+    location: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Either the reply's text (None: it has none, and none is asked for), or why there is no reply."""
+
+    text: str | None = None
+    problem: Reason | None = None
+
+
+def read(response: Response, path: tuple[str, ...] | None, *, needed: bool) -> Reply:
+    """The reply by the rules of the format. If it is not `needed`, any 2xx is one, with a text or without.
+
+    `path` is `agent.response`, split. The problem's text holds what the agent sent, neither masked nor clipped.
+    """
+    problem = _status_problem(response)
+    if problem is not None:
+        return Reply(problem=problem)
+    reply = _text_of(response, path)
+    return reply if needed or reply.problem is None else Reply()
+
+
+def _status_problem(response: Response) -> Reason | None:
+    status = response.status
+    if 200 <= status < 300:
+        return None
+    if 300 <= status < 400:
+        return Reason(
+            "reply_redirect",
+            f"The agent answered {status} with Location {response.location or '(none)'}; redirects are not followed.",
+            fix=f"Set agent.endpoint to {response.location}." if response.location else "",
+        )
+    body = _decoded(response)
+    return Reason("reply_status", f"The agent answered {status}: {body.strip() or '(no body)'}")
+
+
+def _text_of(response: Response, path: tuple[str, ...] | None) -> Reply:
+    text = _decoded(response)
+    if not text.strip():
+        return _problem("reply_empty", f"The agent answered {response.status} with an empty body.")
+    try:
+        value, is_json = _json_of(text, response.content_type)
+    except (ValueError, RecursionError) as error:
+        return _problem("reply_invalid_json", f"The reply says it is JSON and is not ({error}): {text}")
+    if path is not None:
+        if not is_json:
+            return _problem(
+                "reply_not_json_for_path", f"agent.response is {'.'.join(path)}, but the reply is no JSON: {text}"
+            )
+        return _at_path(value, path)
+    return _first_text(value, text) if is_json else Reply(text)
+
+
+def _at_path(value: Json, path: tuple[str, ...]) -> Reply:
+    try:
+        found = walk(value, path)
+    except PathError as problem:
+        return _problem("reply_path", f"agent.response is {'.'.join(path)}, but {problem}.")
+    if found is None:
+        return _problem("reply_not_text", f"The reply's {'.'.join(path)} is null.")
+    return Reply(_as_text(found))
+
+
+def _first_text(value: Json, whole: str) -> Reply:
+    if value is None:
+        return _problem("reply_not_text", "The reply is JSON null.")
+    if isinstance(value, str):
+        return Reply(value)
+    if not isinstance(value, Mapping):
+        return Reply(whole)
+    key = next((key for key in REPLY_KEYS if key in value), None)
+    if key is None:
+        return _problem(
+            "reply_no_text_key",
+            f"The reply has none of the keys {', '.join(REPLY_KEYS)}; it has {', '.join(map(str, value)) or 'none'}.",
+            fix="Say where the text is: agent.response: path.to.the.text",
+        )
+    found = value[key]
+    if found is None or isinstance(found, Mapping | list):
+        kind = "null" if found is None else "an object" if isinstance(found, Mapping) else "a list"
+        return _problem(
+            "reply_not_text",
+            f"The reply's {key} is {kind}, not a text.",
+            fix=f"Say where the text is: agent.response: {key}.path.to.the.text",
+        )
+    return Reply(_as_text(found))
+
+
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _json_of(text: str, content_type: str) -> tuple[Json, bool]:
+    """The value and True if the reply is JSON. Raises ValueError if it only says so."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return json.loads(text), True
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None, False
+    return value, isinstance(value, dict)
+
+
+def _decoded(response: Response) -> str:
+    header = Message()
+    header["content-type"] = response.content_type or "text/plain"
+    charset = header.get_content_charset("utf-8")
+    try:
+        return response.body.decode(charset, "replace")
+    except LookupError:
+        return response.body.decode("utf-8", "replace")
+
+
+def _problem(code: str, text: str, fix: str = "") -> Reply:
+    return Reply(problem=Reason(code, text, fix=fix))
