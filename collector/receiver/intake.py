@@ -1,0 +1,189 @@
+"""The way of a request from its bytes to the sink, the same for every transport."""
+
+import hmac
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from google.protobuf.message import DecodeError
+
+from collector.receiver.decoded import Decoded, Malformed
+from collector.receiver.otlp_json import decode_logs_json, decode_traces_json, parse_object
+from collector.receiver.protobuf import decode_logs, decode_traces
+from collector.receiver.records import decode_lines
+from collector.receiver.schema import MetricsRequest
+from collector.telemetry import Batch
+
+_LOG: Final = logging.getLogger("spanbar.receiver")
+
+
+class Signal(StrEnum):
+    TRACES = "traces"
+    LOGS = "logs"
+    METRICS = "metrics"
+
+
+class Format(StrEnum):
+    """How a body is written; the value is its media type."""
+
+    PROTOBUF = "application/x-protobuf"
+    JSON = "application/json"
+    LINES = "application/x-ndjson"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The body of an accepted request, decompressed and as it was sent."""
+
+    signal: Signal
+    content_type: str
+    """The media type of its `Format`."""
+    body: bytes
+
+
+class Overloaded(Exception):
+    """Raised by a sink that cannot take more at the moment: the client is told to try again."""
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds."""
+
+
+class Reason(StrEnum):
+    """Why a request is refused. Each transport has its own code for it."""
+
+    MALFORMED = "malformed"
+    TOO_LARGE = "too large"
+    UNSUPPORTED = "unsupported"
+    UNAUTHENTICATED = "unauthenticated"
+    UNAVAILABLE = "unavailable"
+    """Stopping or overloaded: the client should try again."""
+    FAILED = "failed"
+
+
+class Refused(Exception):
+    """A request that is not taken; nothing of it reached the sink."""
+
+    def __init__(self, reason: Reason, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.retry_after = retry_after
+        """Seconds after which to try again; None: not at all."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What was received since the start."""
+
+    requests: int = 0
+    """Requests of every kind, refused ones included."""
+    refused: int = 0
+    spans: int = 0
+    logs: int = 0
+    records: int = 0
+    """Accepted spans, log records and trace-contract records."""
+    rejected: int = 0
+    """Spans, log records and lines that were left out of an accepted request."""
+    dropped_metrics: int = 0
+    """Requests of metrics: accepted, and dropped."""
+    bytes: int = 0
+    """Of accepted bodies, after decompression."""
+
+
+_DECODERS: Final[dict[tuple[Signal, Format], Callable[[bytes], Decoded]]] = {
+    (Signal.TRACES, Format.PROTOBUF): decode_traces,
+    (Signal.TRACES, Format.JSON): decode_traces_json,
+    (Signal.TRACES, Format.LINES): decode_lines,
+    (Signal.LOGS, Format.PROTOBUF): decode_logs,
+    (Signal.LOGS, Format.JSON): decode_logs_json,
+}
+
+
+class Intake:
+    """Decodes bodies, hands batches to the sink, and counts. Used in one event loop only."""
+
+    def __init__(
+        self,
+        sink: Callable[[Batch], None],
+        raw: Callable[[Received], None] | None = None,
+        token: str | None = None,
+    ) -> None:
+        self._sink = sink
+        self._raw = raw
+        self._authorization = None if token is None else f"Bearer {token}".encode()
+        self.counters = Counters()
+        self.stopping = False
+
+    @property
+    def demands_token(self) -> bool:
+        return self._authorization is not None
+
+    def admit(self, authorization: str | bytes | None) -> None:
+        """Count a request that begins. Raises `Refused` if it may not, or if no new ones are taken."""
+        self.counters.requests += 1
+        if self._authorization is not None:
+            given = authorization.encode() if isinstance(authorization, str) else authorization or b""
+            if not hmac.compare_digest(given, self._authorization):
+                raise self.refuse(
+                    Reason.UNAUTHENTICATED, "a valid bearer token is required: Authorization: Bearer TOKEN"
+                )
+        if self.stopping:
+            raise self.refuse(Reason.UNAVAILABLE, "the receiver is stopping", retry_after=1.0)
+
+    def refuse(self, reason: Reason, message: str, retry_after: float | None = None) -> Refused:
+        """Count a refusal and return it, to be raised."""
+        self.counters.refused += 1
+        return Refused(reason, message, retry_after)
+
+    def take(self, signal: Signal, body_format: Format, body: bytes) -> Decoded:
+        """Decode a whole body and hand it on. Raises `Refused`."""
+        try:
+            decoded = self._decode(signal, body_format, body)
+        except Malformed as malformed:
+            raise self.refuse(Reason.MALFORMED, str(malformed)) from None
+        batch = decoded.batch
+        if batch.spans or batch.logs or batch.records:
+            self._hand_on(batch)
+        if self._raw is not None:
+            self._raw(Received(signal, body_format.value, body))
+        self._count(signal, decoded, len(body))
+        return decoded
+
+    def _decode(self, signal: Signal, body_format: Format, body: bytes) -> Decoded:
+        if signal is Signal.METRICS:
+            _check_metrics(body_format, body)
+            return Decoded()
+        return _DECODERS[signal, body_format](body)
+
+    def _hand_on(self, batch: Batch) -> None:
+        try:
+            self._sink(batch)
+        except Overloaded as overloaded:
+            raise self.refuse(Reason.UNAVAILABLE, str(overloaded), overloaded.retry_after) from None
+        except Exception as error:
+            _LOG.exception("a batch of %d spans could not be taken", len(batch.spans))
+            raise self.refuse(Reason.FAILED, f"the batch could not be taken: {error!r}") from error
+
+    def _count(self, signal: Signal, decoded: Decoded, size: int) -> None:
+        counters = self.counters
+        counters.spans += len(decoded.batch.spans)
+        counters.logs += len(decoded.batch.logs)
+        counters.records += len(decoded.batch.records)
+        counters.rejected += decoded.rejected
+        counters.dropped_metrics += signal is Signal.METRICS
+        counters.bytes += size
+
+
+def _check_metrics(body_format: Format, body: bytes) -> None:
+    if body_format is Format.JSON:
+        parse_object(body)
+        return
+    try:
+        MetricsRequest.FromString(body)
+    except DecodeError as error:
+        raise Malformed(
+            f"the body of {len(body)} bytes is not a protobuf ExportMetricsServiceRequest: {error}"
+        ) from None

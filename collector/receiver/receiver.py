@@ -1,0 +1,92 @@
+"""The receiver: OTLP/HTTP and OTLP/gRPC in one event loop, and one sink for what arrives."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from collector.receiver.grpc import GrpcServer
+from collector.receiver.http import ASGIApp, OtlpApp
+from collector.receiver.http_server import HttpServer
+from collector.receiver.intake import Counters, Intake, Received
+from collector.telemetry import Batch
+
+GRACE: Final = 5.0
+"""Seconds that requests under way have to finish when the receiver stops."""
+
+
+class Receiver:
+    """Serves OTLP/HTTP (protobuf, JSON, trace-contract lines) and OTLP/gRPC in the running event loop.
+
+    `sink` is called in the event loop for every request that carries something, before the client gets its success;
+    it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port; `grpc_port=None`
+    serves HTTP only. `app` gets every HTTP request that is not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the
+    bearer `token` guards these paths and gRPC, not `app`.
+    """
+
+    def __init__(
+        self,
+        sink: Callable[[Batch], None],
+        *,
+        host: str = "127.0.0.1",
+        http_port: int = 0,
+        grpc_port: int | None = 0,
+        app: ASGIApp | None = None,
+        token: str | None = None,
+        raw: Callable[[Received], None] | None = None,
+    ) -> None:
+        self.host = host
+        self._intake = Intake(sink, raw, token)
+        self._otlp = OtlpApp(self._intake, app)
+        self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None)
+        self._grpc = None if grpc_port is None else GrpcServer(self._intake, host, grpc_port)
+
+    @property
+    def counters(self) -> Counters:
+        return self._intake.counters
+
+    @property
+    def http_port(self) -> int:
+        """The port that is asked for; once started, the port that is served."""
+        return self._http.port
+
+    @property
+    def grpc_port(self) -> int | None:
+        return None if self._grpc is None else self._grpc.port
+
+    @property
+    def http_url(self) -> str:
+        """The base URL of OTLP/HTTP, as `OTEL_EXPORTER_OTLP_ENDPOINT` takes it."""
+        return f"http://{_authority(self.host)}:{self.http_port}"
+
+    @property
+    def traces_url(self) -> str:
+        return f"{self.http_url}/v1/traces"
+
+    async def start(self) -> None:
+        """Begin to listen on both ports. Raises `OSError` if one cannot be had; then neither is held."""
+        await self._http.start()
+        if self._grpc is not None:
+            try:
+                await self._grpc.start()
+            except OSError:
+                await self._http.stop()
+                raise
+
+    async def stop(self) -> None:
+        """Take no new request, let those under way finish (at most `GRACE` seconds), and end."""
+        self._intake.stopping = True
+        self._http.close()
+        under_way = set(self._otlp.in_flight)
+        finishing = [] if self._grpc is None else [asyncio.create_task(self._grpc.stop(GRACE))]
+        if under_way or finishing:
+            await asyncio.wait([*under_way, *finishing], timeout=GRACE)
+        for task in finishing:
+            await task
+        await self._http.stop()
+
+
+def _authority(host: str) -> str:
+    """The host as clients on this machine write it in a URL."""
+    if host in ("0.0.0.0", "::", ""):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host

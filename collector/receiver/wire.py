@@ -1,0 +1,94 @@
+"""Protobuf's wire format, as far as it takes to cut a file into requests and to tell spans from log records."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from collector.receiver.intake import Signal
+
+_VARINT, _I64, _LENGTH, _I32 = 0, 1, 2, 5
+_FIXED_SIZES: Final = {_I64: 8, _I32: 4}
+_LONGEST_VARINT: Final = 10
+
+_SPAN_TYPES: Final = {
+    **dict.fromkeys((1, 2, 3, 4, 5, 9, 11, 13, 15), _LENGTH),
+    **dict.fromkeys((6, 10, 12, 14), _VARINT),
+    7: _I64,
+    8: _I64,
+    16: _I32,
+}
+_METRIC_TYPES: Final = dict.fromkeys((1, 2, 3, 5, 7, 9, 10, 11, 12), _LENGTH)
+"""The wire types of the fields of `Span` and `Metric`. `LogRecord` differs from both in field 1 already."""
+
+
+class NotProtobuf(ValueError):
+    """Bytes that are no protobuf message."""
+
+
+class Field(NamedTuple):
+    number: int
+    wire_type: int
+    start: int
+    """Where the value begins; the contents of a length-delimited one, without the length."""
+    end: int
+
+
+def varint(buffer: bytes, position: int) -> tuple[int, int]:
+    """The integer at `position` and where it ends. Raises `NotProtobuf`."""
+    value = 0
+    for shift in range(_LONGEST_VARINT):
+        if position >= len(buffer):
+            raise NotProtobuf("cut inside an integer")
+        byte = buffer[position]
+        position += 1
+        value |= (byte & 0x7F) << (7 * shift)
+        if byte < 0x80:
+            return value, position
+    raise NotProtobuf("an integer of more than 64 bits")
+
+
+def fields(buffer: bytes, start: int, end: int) -> Iterator[Field]:
+    """The fields of the message in `buffer[start:end]`, not descending. Raises `NotProtobuf`."""
+    while start < end:
+        tag, start = varint(buffer, start)
+        wire_type = tag & 7
+        if wire_type == _LENGTH:
+            size, start = varint(buffer, start)
+        elif wire_type == _VARINT:
+            size = varint(buffer, start)[1] - start
+        elif wire_type in _FIXED_SIZES:
+            size = _FIXED_SIZES[wire_type]
+        else:
+            raise NotProtobuf(f"a field of wire type {wire_type}")
+        if start + size > end:
+            raise NotProtobuf("a field that is longer than its message")
+        yield Field(tag >> 3, wire_type, start, start + size)
+        start += size
+
+
+def signal_of(resource: bytes) -> Signal | None:
+    """What a ResourceSpans, ResourceLogs or ResourceMetrics carries, told by its first leaf; None without one.
+
+    The three have the same shape (resource 1, scopes 2; in them scope 1, leaves 2); only spans, log records and
+    metrics differ. Raises `NotProtobuf`.
+    """
+    for scope in fields(resource, 0, len(resource)):
+        if (scope.number, scope.wire_type) != (2, _LENGTH):
+            continue
+        for leaf in fields(resource, scope.start, scope.end):
+            if (leaf.number, leaf.wire_type) == (2, _LENGTH) and leaf.start < leaf.end:
+                return _signal_of_leaf(list(fields(resource, leaf.start, leaf.end)))
+    return None
+
+
+def _signal_of_leaf(leaf: list[Field]) -> Signal:
+    first = next((field for field in leaf if field.number == 1), None)
+    if first is None or first.wire_type != _LENGTH:
+        return Signal.LOGS  # a log record's field 1 is its time; spans have their trace id there, metrics their name
+    may_be_metric = _agree(leaf, _METRIC_TYPES)
+    if _agree(leaf, _SPAN_TYPES) and (first.end - first.start == 16 or not may_be_metric):
+        return Signal.TRACES
+    return Signal.METRICS if may_be_metric else Signal.TRACES
+
+
+def _agree(leaf: list[Field], types: dict[int, int]) -> bool:
+    return all(types.get(field.number, field.wire_type) == field.wire_type for field in leaf)
