@@ -1,0 +1,182 @@
+"""Columns: from the attributes of spans, span events and log records to items (SEMANTICS.md, section 6)."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from collector.telemetry import Attributes
+from evaluator.items import Call, CallStatus, Item, ItemKind, Json
+
+APPROVAL: Final = "approval"
+TEST_RUN: Final = "test.run"
+DIFF_FILES: Final = "diff.files"
+DIFF_KEY: Final = "hangar.diff.files"
+
+TOOL_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("Bash", "BashOutput", "KillShell", "KillBash", "shell", "local_shell"), "shell"),
+    **dict.fromkeys(("run_shell_command", "run_in_terminal", "exec_command", "container.exec"), "shell"),
+    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit"), "edit"),
+    **dict.fromkeys(("apply_patch", "write_file", "replace", "str_replace_based_edit_tool", "edit_file"), "edit"),
+    **dict.fromkeys(("Read", "NotebookRead", "read_file", "read_many_files", "view_image"), "read"),
+    **dict.fromkeys(("Grep", "Glob", "LS", "search_file_content", "glob", "list_directory", "grep_search"), "search"),
+    **dict.fromkeys(("WebFetch", "WebSearch", "web_fetch", "google_web_search", "web_search"), "web"),
+    **dict.fromkeys(("Skill", "activate_skill"), "skill"),
+    **dict.fromkeys(("TodoWrite", "ExitPlanMode", "EnterPlanMode", "update_plan", "write_todos"), "plan"),
+}
+"""The kind of a tool by its name, where coding agents agree on names. Any other is `other`."""
+
+_HAPPENED: Final = {CallStatus.OK: "ok", CallStatus.ERROR: "error"}
+
+
+class Place(NamedTuple):
+    """Where an item belongs, and its id."""
+
+    id: tuple[Any, ...]
+    session: str | None
+    job: str | None
+    turn: int | None = None
+    """The turn of the span that an event is on; its own comes first."""
+
+
+def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None) -> Item:
+    """The item of a call that happened. `kind` is the tool's kind where its convention says it."""
+    get = attributes.get
+    server, tool = get("hangar.mcp.server"), get("hangar.mcp.tool")
+    name = call.name
+    if tool is None and name.startswith("mcp__"):
+        said_server, _, said_tool = name[5:].partition("__")
+        server, tool = server or said_server, said_tool or None
+    elif tool is None and kind == "mcp":
+        tool = name
+    named_kind = "mcp" if name.startswith("mcp__") else kind or TOOL_KINDS.get(name, "other")
+    return Item(
+        place.id,
+        ItemKind.TOOL,
+        name,
+        place.session,
+        place.job,
+        integer(get("hangar.seq")),
+        call.started,
+        integer(get("hangar.turn")),
+        text(get("hangar.tool.kind")) or named_kind,
+        texts(get("hangar.shell.ops")),
+        text(get("hangar.file.repo_path")),
+        text(get("hangar.file.op")),
+        text(get("hangar.tool.input")),
+        text(get("hangar.tool.output")),
+        _HAPPENED[call.status],
+        text(server),
+        text(tool),
+        text(get("gen_ai.skill.name")),
+        get("hangar.test.trusted"),
+        get("hangar.test.total"),
+        get("hangar.test.complete"),
+        None,
+        attributes,
+        call,
+    )
+
+
+def happening_item(place: Place, name: str, time: int, attributes: Attributes) -> Item:
+    """The item of an event, a test run or an approval; a name or a status makes it an approval."""
+    get = attributes.get
+    approval = get("hangar.approval.status")
+    kind = ItemKind.EVENT
+    if name == APPROVAL or (approval is not None and name.endswith(APPROVAL)):
+        kind = ItemKind.APPROVAL
+        name, status = APPROVAL, approval
+    elif name == TEST_RUN:
+        status = first(attributes, "hangar.test.status", "test.suite.run.status", "hangar.status")
+    else:
+        status = get("hangar.status")
+    turn = integer(get("hangar.turn"))
+    return Item(
+        place.id,
+        kind,
+        name,
+        place.session,
+        place.job,
+        integer(get("hangar.seq")),
+        time,
+        place.turn if turn is None else turn,
+        text(get("hangar.tool.kind")),
+        texts(get("hangar.shell.ops")),
+        text(get("hangar.file.repo_path")),
+        text(get("hangar.file.op")),
+        text(get("hangar.tool.input")),
+        text(get("hangar.tool.output")),
+        text(status),
+        text(get("hangar.mcp.server")),
+        text(get("hangar.mcp.tool")),
+        text(get("gen_ai.skill.name")),
+        get("hangar.test.trusted"),
+        get("hangar.test.total"),
+        get("hangar.test.complete"),
+        None,
+        attributes,
+        None,
+    )
+
+
+def diff_item(place: Place, files: tuple[str, ...], time: int, attributes: Attributes) -> Item:
+    """The `diff.files` item of the delivered files."""
+    turn = integer(attributes.get("hangar.turn"))
+    return Item(
+        place.id,
+        ItemKind.EVENT,
+        DIFF_FILES,
+        place.session,
+        place.job,
+        integer(attributes.get("hangar.seq")),
+        time,
+        place.turn if turn is None else turn,
+        paths=files,
+        attributes=attributes,
+    )
+
+
+def approval_item(place: Place, call: Call, attributes: Attributes, status: str) -> Item:
+    """The approval of a call that was held, or only asked for."""
+    return Item(
+        place.id,
+        ItemKind.APPROVAL,
+        APPROVAL,
+        place.session,
+        place.job,
+        integer(attributes.get("hangar.seq")),
+        call.started,
+        integer(attributes.get("hangar.turn")),
+        ops=texts(attributes.get("hangar.shell.ops")),
+        status=status,
+        attributes=attributes,
+        call=call,
+    )
+
+
+def first(attributes: Attributes, *keys: str) -> Json:
+    for key in keys:
+        value = attributes.get(key)
+        if value is not None:
+            return value
+    return None
+
+
+def integer(value: Json) -> int | None:
+    """An integer, also one that came as a whole float; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
+
+
+def text(value: Json) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def texts(value: Json) -> tuple[str, ...]:
+    """A list of texts; one text is a list of one."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    return tuple(str(element) for element in value) if isinstance(value, list | tuple) else ()

@@ -1,0 +1,103 @@
+"""Owners: what makes items of one span, one log record or one trace-contract record.
+
+An owner keeps the facts and computes its items from them whenever it is asked; `emitted` is what it computed the last
+time, and the difference is what the index is told.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from collector.assembly.columns import DIFF_FILES, DIFF_KEY, Place, diff_item, happening_item, integer
+from collector.assembly.tree import Context, Node
+from collector.telemetry import Attributes
+from evaluator.items import Change, Item
+
+NO_ITEMS: tuple[Item, ...] = ()
+
+
+class Owner(Protocol):
+    emitted: tuple[Item, ...]
+
+    def items(self) -> tuple[Item, ...]: ...
+
+
+def session_of(context: Context, trace_id: bytes) -> str | None:
+    """The session that telemetry names; none for an item that only names its job; else the trace (SEMANTICS.md)."""
+    said = context.said
+    if said is not None:
+        return said
+    return None if context.job is not None or not trace_id else trace_id.hex()
+
+
+def changes_of(owner: Owner) -> Sequence[Change]:
+    """Bring what `owner` emitted up to date. Returns what changed."""
+    old, new = owner.emitted, owner.items()
+    if old is new or (not old and not new):
+        return ()
+    owner.emitted = new
+    if not old:
+        return [Change(None, item) for item in new]
+    before = {item.id: item for item in old}
+    changes = []
+    for item in new:
+        known = before.pop(item.id, None)
+        if known is None or known != item:
+            changes.append(Change(known, item))
+    changes.extend(Change(item, None) for item in before.values())
+    return changes
+
+
+class Happening(NamedTuple):
+    """An event as it arrived. `index` completes the id of its items: it tells the events of one span apart."""
+
+    index: Any
+    name: str
+    """"" for what only carries the list of delivered files."""
+    time: int
+    attributes: Attributes
+
+
+class Happenings:
+    """The events of one span, or one log record."""
+
+    __slots__ = ("emitted", "events", "node", "turn")
+
+    def __init__(self, node: Node, turn: int | None, events: Sequence[Happening]) -> None:
+        self.node = node
+        self.turn = turn
+        """The turn of the span, for the events that have none of their own."""
+        self.events = events
+        self.emitted = NO_ITEMS
+
+    def items(self) -> tuple[Item, ...]:
+        items = []
+        node, turn = self.node, self.turn
+        for index, name, time, attributes in self.events:
+            context = own_event_context(attributes, node.context)
+            session = session_of(context, node.trace_id)
+            item_id = (node.trace_id, node.span_id, index)
+            if name:
+                items.append(happening_item(Place(item_id, session, context.job, turn), name, time, attributes))
+            files = attributes.get(DIFF_KEY)
+            if isinstance(files, list | tuple):
+                paths = tuple(str(path) for path in files)
+                place = Place((*item_id, DIFF_FILES), session, context.job, turn)
+                items.append(diff_item(place, paths, time, attributes))
+        return tuple(items)
+
+
+def own_event_context(attributes: Attributes, above: Context) -> Context:
+    """An event takes session and job of its span unless it has its own (SEMANTICS.md, section 6)."""
+    hangar, session = attributes.get("hangar.session.id"), attributes.get("session.id")
+    conversation, job = attributes.get("gen_ai.conversation.id"), attributes.get("hangar.job.id")
+    if hangar is None and session is None and conversation is None and job is None:
+        return above
+    job_said = above.job if job is None else str(job)
+    if hangar is None and session is None and conversation is None:
+        return above._replace(job=job_said)
+    own = [None if value is None else str(value) for value in (hangar, session, conversation)]
+    return Context(own[0], own[1], own[2], None, job_said)
+
+
+def turn_of(attributes: Attributes) -> int | None:
+    return integer(attributes.get("hangar.turn"))

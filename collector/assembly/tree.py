@@ -1,0 +1,163 @@
+"""The tree of each trace, as far as its spans have arrived, and what spans take over from their ancestors.
+
+A span knows its context once its ancestors are there; when one arrives late, its context flows down to the spans that
+waited for it. What is known never changes (only what was unknown becomes known), so each span is visited a bounded
+number of times and the cost of a span does not grow with its trace.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from collector.conventions.reading import Reading, Role
+from collector.telemetry import Attributes, Span
+
+SESSION_KEYS: Final = ("hangar.session.id", "session.id", "gen_ai.conversation.id")
+"""In this order (SEMANTICS.md, section 1); for each the nearest: span, scope, resource, then ancestors."""
+JOB_KEY: Final = "hangar.job.id"
+
+
+class Context(NamedTuple):
+    """What a span has itself or from its ancestors. Each part is None until it is known."""
+
+    hangar: str | None = None
+    session: str | None = None
+    conversation: str | None = None
+    framework: str | None = None
+    """The session by a key of the framework's own (corpus/CONVENTIONS.md, 5.1, step 9)."""
+    job: str | None = None
+    near: "Node | None" = None
+    """The nearest ancestor that is a tool, model or agent span."""
+    agent: "Node | None" = None
+    """The nearest ancestor that is an agent or workflow span."""
+
+    @property
+    def said(self) -> str | None:
+        """The session that telemetry names; None when it names none."""
+        return self.hangar or self.session or self.conversation or self.framework
+
+
+EMPTY: Final = Context()
+_SIGNIFICANT: Final = frozenset({Role.TOOL, Role.MODEL, Role.AGENT, Role.WORKFLOW})
+
+
+class Node:
+    """One span in its trace."""
+
+    __slots__ = ("agent_name", "children", "context", "owners", "role", "settled", "span_id", "trace_id")
+
+    def __init__(self, trace_id: bytes, span_id: bytes) -> None:
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.role: Role | None = None
+        self.context: Context = EMPTY
+        self.settled = False
+        """All its ancestors are there, so its context is final."""
+        self.children: list[Node] | None = None
+        """Kept only while the context can still change."""
+        self.owners: tuple[Any, ...] = ()
+        """What makes items of this span; told when the context changes."""
+        self.agent_name: str | None = None
+
+    def handed_down(self) -> Context:
+        """The context that its children take over."""
+        role = self.role
+        if role not in _SIGNIFICANT:
+            return self.context
+        if role is Role.AGENT or role is Role.WORKFLOW:
+            return self.context._replace(near=self, agent=self)
+        return self.context._replace(near=self)
+
+
+class Trace:
+    """The spans of one trace by id, and those that wait for a parent."""
+
+    __slots__ = ("nodes", "waiting")
+
+    def __init__(self) -> None:
+        self.nodes: dict[bytes, Node] = {}
+        self.waiting: dict[bytes, list[Node]] = {}
+
+    def place(self, node: Node, parent_id: bytes) -> list[Node]:
+        """Put a new span with its own context into the tree. Returns the other nodes whose context changed."""
+        self.nodes[node.span_id] = node
+        if not parent_id:
+            node.settled = True
+        else:
+            parent = self.nodes.get(parent_id)
+            if parent is None:
+                self.waiting.setdefault(parent_id, []).append(node)
+            else:
+                node.context = merged(node.context, parent.handed_down())
+                node.settled = parent.settled
+                if not node.settled:
+                    _adopt(parent, node)
+        orphans = self.waiting.pop(node.span_id, None)
+        if orphans is None:
+            return []
+        if not node.settled:
+            node.children = orphans
+        return _flow(node, orphans)
+
+
+def _adopt(parent: Node, child: Node) -> None:
+    if parent.children is None:
+        parent.children = [child]
+    else:
+        parent.children.append(child)
+
+
+def _flow(source: Node, children: list[Node]) -> list[Node]:
+    """Hand the context of `source` down to `children` and theirs. Returns those that it changed."""
+    changed: list[Node] = []
+    pending = [(source, children)]
+    while pending:
+        parent, below = pending.pop()
+        down, settled = parent.handed_down(), parent.settled
+        for child in below:
+            context = merged(child.context, down)
+            if context is not child.context:
+                child.context = context
+                changed.append(child)
+            elif not settled:
+                continue
+            child.settled = settled
+            if child.children:
+                pending.append((child, child.children))
+            if settled:
+                child.children = None
+    return changed
+
+
+def merged(own: Context, above: Context) -> Context:
+    """`own`, with what it lacks from `above`; `own` itself when that adds nothing."""
+    if above is EMPTY or own == above:
+        return own
+    if own is EMPTY:
+        return above
+    context = Context._make(mine if mine is not None else theirs for mine, theirs in zip(own, above, strict=True))
+    return own if context == own else context
+
+
+def own_context(span: Span, reading: Reading | None, shared: Context) -> Context:
+    """What the span says itself; `shared` is what its scope and resource say."""
+    attributes = span.attributes
+    hangar, session, conversation = (attributes.get(key) for key in SESSION_KEYS)
+    job = attributes.get(JOB_KEY)
+    framework = reading.session if reading is not None else None
+    if hangar is None and session is None and conversation is None and job is None and framework is None:
+        return shared
+    own = Context(_text(hangar), _text(session), _text(conversation), framework, _text(job))
+    return merged(own, shared)
+
+
+def shared_context(scope: Attributes, resource: Attributes) -> Context:
+    """What a scope and its resource say, for all their spans."""
+    found = EMPTY
+    for attributes in (scope, resource):
+        if attributes:
+            hangar, session, conversation, job = (_text(attributes.get(key)) for key in (*SESSION_KEYS, JOB_KEY))
+            found = merged(found, Context(hangar, session, conversation, None, job))
+    return found
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None or value == "" else str(value)

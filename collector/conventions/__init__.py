@@ -1,0 +1,45 @@
+"""Conventions: one module for each vocabulary in which agents say what they do.
+
+A convention is chosen by an attribute, or by the span's name where there is none, never by the scope: two unrelated
+packages share one scope name. The first of `CONVENTIONS` whose key a span has reads it; more special ones come first.
+Adding one is adding a module here, and the payloads that show it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from collector.conventions import genai, hangar, openinference, pydantic_ai
+from collector.conventions.reading import Reading
+from collector.telemetry import Span
+
+Reader = Callable[[Span], Reading | None]
+
+CONVENTIONS: Final[tuple[tuple[str, Reader], ...]] = (
+    (openinference.KIND, openinference.read),
+    ("logfire.msg", pydantic_ai.read),
+    ("gen_ai.operation.name", genai.read),
+)
+"""The attribute by which a convention is recognised, and what reads its spans."""
+
+BY_NAME: Final[Mapping[str, Reader]] = {
+    hangar.TOOL_CALL: hangar.read,
+    "running tool": pydantic_ai.read,
+    "agent run": pydantic_ai.read,
+}
+"""Conventions recognised by the whole name of the span; these are asked first."""
+
+
+def read(span: Span) -> Reading | None:
+    """What the span shows, by the convention it follows; None when it follows none (HTTP, databases, queues)."""
+    reader = BY_NAME.get(span.name)
+    if reader is not None:
+        reading = reader(span)
+        if reading is not None:
+            return reading
+    attributes = span.attributes
+    for key, reader in CONVENTIONS:
+        if key in attributes:
+            reading = reader(span)
+            if reading is not None:
+                return reading
+    return None

@@ -1,0 +1,111 @@
+"""Payloads: text that frameworks put into attributes, back to the values it stands for.
+
+The forms are those of corpus/CONVENTIONS.md, sections 1 and 3: JSON text, structured values, Python literals, text
+that an attribute limit cut, text that a redaction replaced.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from collector.telemetry import Span
+from evaluator.items import Json, NotRecorded
+
+REDACTED: Final = "__REDACTED__"
+_HUGE_INTEGER = re.compile(r"\d{19}")
+_SCALAR_STARTS: Final = frozenset('"-0123456789tfn')
+
+CUT: Final = NotRecorded(
+    "it was cut by an attribute length limit",
+    "unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT (and OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)",
+)
+DROPPED: Final = NotRecorded(
+    "an attribute was dropped: the span had more than the limit allows",
+    "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT",
+)
+NAMELESS: Final = NotRecorded("the telemetry carries values without the names of their parameters")
+HIDDEN: Final = NotRecorded("it was redacted", "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS")
+
+
+def parsed(text: str) -> Json:
+    """The value of JSON text, integers of any size exact. Raises ValueError."""
+    if len(text) > 19 and _HUGE_INTEGER.search(text):
+        return json.loads(text)
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if "NaN" in text or "Infinity" in text:  # as Python writes them
+            return json.loads(text)
+        raise
+
+
+def literal(text: str) -> Json:
+    """The value of a Python literal. Raises ValueError."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def decoded(value: Json) -> Json:
+    """JSON text as its value, once; any other text and value as it is; what was cut or redacted as not recorded."""
+    if not isinstance(value, str) or not value:
+        return value
+    first = value[0]
+    if first in "{[":
+        return _structure(value)
+    if first in _SCALAR_STARTS:
+        try:
+            return parsed(value)
+        except ValueError:
+            return value
+    if value == REDACTED:
+        return HIDDEN
+    return value
+
+
+def _structure(text: str) -> Json:
+    """The dict or list of JSON text or of a Python repr; text that only begins like one; or `CUT`."""
+    try:
+        return parsed(text)
+    except ValueError as error:
+        if "unexpected end" in str(error):
+            return CUT
+    try:
+        return literal(text)
+    except ValueError as error:
+        return CUT if "never closed" in str(error) or "unterminated" in str(error) else text
+
+
+def arguments(value: Json, absent: NotRecorded) -> Mapping[str, Json] | NotRecorded:
+    """The arguments of a call from the attribute that carries them, `absent` when it carries none that have names."""
+    if value is None:
+        return absent
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, str):
+        if value == "{}":
+            return {}
+        found = decoded(value)
+        if isinstance(found, str) and found != value:  # JSON text inside a JSON string
+            found = decoded(found)
+        if isinstance(found, Mapping | NotRecorded):
+            return found
+        return NAMELESS
+    return absent
+
+
+def lost(span: Span, otherwise: NotRecorded) -> NotRecorded:
+    """Why an attribute that should be there is not: it was dropped, or `otherwise`."""
+    return DROPPED if span.dropped_attributes else otherwise
+
+
+def as_text(value: Json) -> str:
+    """A result as a reader would say it: text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
