@@ -45,16 +45,22 @@ def _raise(problem: FileProblem) -> None:
     raise problem
 
 
-def read(path: Path, on_problem: OnProblem = _raise) -> Iterator[Batch]:
+def read(
+    path: Path, on_problem: OnProblem = _raise, on_position: Callable[[int], None] | None = None
+) -> Iterator[Batch]:
     """What the file carries, in its order: a batch for each line, or for some neighbouring resources.
 
     A bad line, and a span or log record that has to be left out, is a `FileProblem`: raised, unless `on_problem`
     takes it and reading goes on. A file that is cut, that is none of the formats or that cannot be opened raises
-    `FileProblem` always. Metrics are skipped. An empty file carries nothing.
+    `FileProblem` always. Metrics are skipped. An empty file carries nothing. `on_position` is told before each batch
+    how many bytes of the file, as it lies on disk, were read.
     """
     try:
         with path.open("rb") as file:
-            yield from _Reading(path, file, on_problem).batches()
+            for batch in _Reading(path, file, on_problem).batches():
+                if on_position is not None:
+                    on_position(file.tell())
+                yield batch
     except OSError as error:
         raise FileProblem(path, "", error.strerror or str(error)) from error
 
