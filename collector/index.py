@@ -126,6 +126,11 @@ class Index:
         """All items that the unit is judged by, in order: by seq where both have one, else by time."""
         return in_order(self._items_of(unit))
 
+    def cut_all(self, cause: str) -> None:
+        """Some of the telemetry is missing, and nobody knows whose: no unit is whole, and none passes."""
+        for unit in self.units.values():
+            self._cut(unit, cause)
+
     def _items_of(self, unit: Unit) -> Iterator[Item]:
         yield from unit.own.values()
         other = UnitKind.JOB if unit.key.kind is UnitKind.SESSION else UnitKind.SESSION
