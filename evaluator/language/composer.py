@@ -77,13 +77,22 @@ class _Open:
     line: int
     anchor: str | None
     items: list[Node] = field(default_factory=list)
-    entries: dict[Any, Entry] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    keys: dict[tuple[type, Any], ScalarNode] = field(default_factory=dict)
+    """The keys that are taken: by type and value (`1` and `0x1` are one key) and by text (so are `1` and `"1"`)."""
     merged: list[Node] = field(default_factory=list)
     key: Node | None = None
     """The key whose value comes next."""
     key_is_merge: bool = False
     height: int = 0
     """How many levels lie below this one."""
+
+    def taken(self, key: ScalarNode) -> ScalarNode | None:
+        """The key that is already here and is the same as `key`, if any."""
+        return self.keys.get((type(key.value), key.value)) or self.keys.get((str, key.text))
+
+    def take(self, key: ScalarNode) -> None:
+        self.keys[type(key.value), key.value] = self.keys[str, key.text] = key
 
 
 @dataclass(slots=True)
@@ -154,7 +163,7 @@ class _Composer:
         node: Node
         if ended.mapping:
             self.merge(ended)
-            node = MapNode(tuple(ended.entries.values()), ended.path, ended.line)
+            node = MapNode(tuple(ended.entries), ended.path, ended.line)
         else:
             node = ListNode(tuple(ended.items), ended.path, ended.line)
         self.add(node, ended.anchor, height=ended.height + 1)
@@ -189,11 +198,12 @@ class _Composer:
             self.problem(inner.path, key.line, f"{key.kind} cannot be a key: keys are single values")
         elif inner.key_is_merge:
             inner.merged.append(value)
-        elif (first := inner.entries.get(_identity(key))) is not None:
-            message = f"the key '{key.text}' is already on line {first.key.line}: remove one of the two"
+        elif (first := inner.taken(key)) is not None:
+            message = f"the key '{key.text}' is already on line {first.line}: remove one of the two"
             self.problem(key.path, key.line, message, "duplicate_key")
         else:
-            inner.entries[_identity(key)] = Entry(key, value)
+            inner.entries.append(Entry(key, value))
+            inner.take(key)
 
     def merge(self, ended: _Open) -> None:
         """Add what `<<` names: the mapping's own keys win, then those of the mapping that is named first."""
@@ -205,10 +215,10 @@ class _Composer:
                     continue
                 self.count(len(source.entries))
                 for entry in source.entries:
-                    if _identity(entry.key) not in ended.entries:
+                    if ended.taken(entry.key) is None:
                         path = child(ended.path, entry.key.text)
-                        key = replace(entry.key, path=path)
-                        ended.entries[_identity(key)] = Entry(key, self.moved(entry.value, path))
+                        ended.entries.append(Entry(replace(entry.key, path=path), self.moved(entry.value, path)))
+                        ended.take(entry.key)
 
     def alias(self, event: yaml.AliasEvent) -> None:
         path = self.path()
@@ -277,10 +287,6 @@ class _Composer:
             message = f"'{text[:40]}' looks like YAML's {kind} and cannot be read as one; quote it to have it as text"
             self.problem(path, self.line, message)
             return text
-
-
-def _identity(key: ScalarNode) -> tuple[type, Any]:
-    return type(key.value), key.value
 
 
 def _shown(tag: str) -> str:

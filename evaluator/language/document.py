@@ -115,3 +115,16 @@ def plain(node: Node) -> Json:
             return [plain(entry) for entry in node.items]
         case MapNode():
             return {entry.key.text: plain(entry.value) for entry in node.entries}
+
+
+def scalars(node: Node) -> Iterator[ScalarNode]:
+    """Every single value of a tree, in the order of the file; keys are left out."""
+    match node:
+        case ScalarNode():
+            yield node
+        case ListNode():
+            for inner in node.items:
+                yield from scalars(inner)
+        case MapNode():
+            for entry in node:
+                yield from scalars(entry.value)

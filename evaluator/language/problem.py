@@ -40,7 +40,7 @@ class SpecProblems(ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
+def nearest(word: str, words: Iterable[str], cutoff: float = NEAR) -> str:
     """The one of `words` that `word` was probably meant to be, or ""."""
-    close = difflib.get_close_matches(word, list(words), n=1, cutoff=NEAR)
+    close = difflib.get_close_matches(word, list(words), n=1, cutoff=cutoff)
     return close[0] if close else ""

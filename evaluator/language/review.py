@@ -33,6 +33,8 @@ class Review:
     root: str = ""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    misspelt: set[tuple[str, str]] = field(default_factory=set)
+    """The keys that were probably meant by an unknown key, each with the path of its mapping."""
 
     def problem(self, node: Node, code: str, message: str, *, hint: str = "", key: str = "") -> None:
         """Note a problem of `node`, or of what should be under `key` in it."""
@@ -46,12 +48,12 @@ class Review:
     def done(self) -> None:
         """Raise `SpecProblems` if there is any problem, in the order of the file."""
         if self.problems:
-            raise SpecProblems(sorted(set(self.problems), key=lambda problem: problem.line or 0))
+            raise SpecProblems(sorted(dict.fromkeys(self.problems), key=lambda problem: problem.line or 0))
 
     def mapping(self, node: Node, keys: Iterable[str], what: str = "a mapping") -> Mapping[str, Entry] | None:
-        """The entries of a mapping whose keys the format defines, by key. `x-` keys are left out, others are problems.
+        """The entries of a mapping whose keys the format defines, by key.
 
-        None when it is no mapping; `what` says what it should be.
+        `x-` keys are left out, others are problems. None when it is no mapping; `what` says what it should be.
         """
         if not isinstance(node, MapNode):
             self.problem(node, "wrong_type", f"must be {what}, not {quoted(node)}")
@@ -59,12 +61,13 @@ class Review:
         known = tuple(keys)
         for entry in node:
             if not is_extension(entry.key) and entry.key.value not in known:
-                self.unknown(entry, known)
+                self.unknown(node, entry, known)
         return {entry.key.value: entry for entry in node if entry.key.value in known}
 
-    def unknown(self, entry: Entry, known: Iterable[str]) -> None:
-        """Note a key that the format does not have here."""
+    def unknown(self, node: Node, entry: Entry, known: Iterable[str]) -> None:
+        """Note a key that the format does not have in the mapping `node`."""
         hint = nearest(entry.key.text, known)
+        self.misspelt.add((node.path, hint))
         allowed = "" if hint else f"; the keys here are {', '.join(known)}"
         self.problem(entry.key, "unknown_key", f"unknown key '{entry.key.text}'{allowed}", hint=hint)
 
@@ -111,8 +114,9 @@ class Review:
         return node.items
 
     def missing(self, node: Node, key: str, message: str, code: str = "missing_key") -> None:
-        """Note that `key` is not in the mapping `node`."""
-        self.problem(node, code, message, key=key)
+        """Note that `key` is not in the mapping `node`, unless it is there with another spelling: that is noted."""
+        if (node.path, key) not in self.misspelt:
+            self.problem(node, code, message, key=key)
 
 
 def is_extension(key: ScalarNode) -> bool:
