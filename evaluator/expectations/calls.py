@@ -1,5 +1,6 @@
 """The calls of a turn, held against `function_calls` as they arrive."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,7 @@ class Calls:
         self.happened: dict[ItemId, Tracked] = {}
         self.held_back: dict[ItemId, Call] = {}
         """Calls that were asked for and have not run: suspended, denied or only requested."""
+        self._count = Counter[str]()
         self._search = search
         self._ordered = ordered
         self._exclusive = exclusive
@@ -66,8 +68,8 @@ class Calls:
     def named(self, name: str) -> list[Call]:
         return [tracked.call for tracked in self.in_time_order() if tracked.call.name == name]
 
-    def names(self) -> set[str]:
-        return {tracked.call.name for tracked in self.happened.values()}
+    def called(self, name: str) -> bool:
+        return self._count[name] > 0
 
     @property
     def fit(self) -> Fit:
@@ -131,6 +133,7 @@ class Calls:
             if call.name in entry.names
         }
         tracked = self.happened[item.id] = Tracked(item.id, call, comparisons)
+        self._count[call.name] += 1
         for at_least, matching in self._matchings.items():
             matching.add(item.id, tracked.entries(at_least))
         # More calls never take a way away; only where there is none yet can one have come up.
@@ -138,7 +141,9 @@ class Calls:
 
     def _forget(self, item: ItemId) -> None:
         self.held_back.pop(item, None)
-        if self.happened.pop(item, None) is not None:
+        tracked = self.happened.pop(item, None)
+        if tracked is not None:
+            self._count[tracked.call.name] -= 1
             for matching in self._matchings.values():
                 matching.remove(item)
             self._ways.clear()

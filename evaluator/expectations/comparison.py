@@ -84,7 +84,7 @@ def matcher_findings(
         try:
             fit = meets(op, operand, value, search)
         except RegexTimeout as timeout:
-            yield Unknown(path, "regex_timeout", str(timeout), "write a pattern without nested repetition")
+            yield Unknown(path, "regex_timeout", str(timeout))
             continue
         yield from _finding(fit, path, f"{op} {show(operand)}", value)
 

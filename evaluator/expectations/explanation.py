@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from evaluator.expectations.calls import Calls, Tracked
 from evaluator.expectations.comparison import Comparison, Unknown
+from evaluator.expectations.matchers import RegexTimeout
 from evaluator.expectations.matching import Matching
 from evaluator.expectations.reason import Mask, NearestMiss, Reason, listed, masked, shown
 from evaluator.expectations.values import Fit, show
 from evaluator.items import Call, CallStatus, NotRecorded
 from evaluator.language.spec import CallExpectation, Expect
 
-_HELD = {
+_SLOW_FIX: Final = "write the pattern without one repetition inside another, such as (a+)+"
+_HELD: Final = {
     CallStatus.SUSPENDED: "is held and has not run",
     CallStatus.DENIED: "was denied and did not run",
     CallStatus.REQUESTED: "was asked for by the model, and nothing shows that it ran",
@@ -27,6 +30,8 @@ class Explanation:
     calls: Calls
     answer: Comparison
     reply: str | None
+    slow: Iterable[str]
+    """The patterns that took too long on a value."""
     mask: Mask
     closed: bool
 
@@ -36,12 +41,18 @@ class Explanation:
 
     def gaps(self) -> tuple[Reason, ...]:
         """Why it cannot be judged."""
-        found = [*self._entry_gaps(), *self._gap_reasons(self.answer.unknowns, "the reply", None)]
-        if not found and self.reply is None:
-            found.append(
+        found = [*self._slow(), *self._entry_gaps(), *self._gap_reasons(self.answer.unknowns, "the reply", None)]
+        if not found:
+            found = [
                 Reason("reply_missing", "the turn ended before its reply arrived", self.expect.place, error=True)
+            ]
+        return tuple({(reason.code, reason.text): reason for reason in found}.values())
+
+    def _slow(self) -> Iterator[Reason]:
+        for pattern in sorted(self.slow):
+            yield Reason(
+                "regex_timeout", self.mask(str(RegexTimeout(pattern))), self.expect.place, error=True, fix=_SLOW_FIX
             )
-        return tuple(dict.fromkeys(found))
 
     def _forbidden(self) -> Iterator[Reason]:
         for name in dict.fromkeys(self.expect.forbid):
@@ -191,9 +202,10 @@ class Explanation:
     ) -> Iterator[Reason]:
         place = entry.place if entry is not None else self.expect.place
         for unknown in unknowns:
+            if unknown.code == "regex_timeout":
+                continue
             where = subject if unknown.path == "response" else f"{unknown.path} of {subject}"
-            state = "was not recorded" if unknown.code == "not_recorded" else "could not be checked"
-            text = self.mask(f"{where} {state}: {unknown.cause}")
+            text = self.mask(f"{where} was not recorded: {unknown.cause}")
             calls = (call,) if call is not None else ()
             yield Reason(unknown.code, text, place, error=True, fix=unknown.fix, calls=calls, certain=self.closed)
 

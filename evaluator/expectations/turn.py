@@ -46,7 +46,6 @@ class TurnMonitor:
         self._search = _Patience(search)
         entries = expect.calls or ()
         self._calls = Calls(entries, self._search, ordered=expect.ordered, exclusive=expect.exclusive)
-        self._forbidden = frozenset(expect.forbid)
         self._reply: str | None = None
         self._answer = Comparison()
         self._closed = False
@@ -99,7 +98,9 @@ class TurnMonitor:
         calls = tuple(tracked.call for tracked in self._calls.in_time_order())
         if status is Status.PASSED:
             return TurnVerdict(status, self.final, (), tuple(self._met()), calls)
-        explanation = Explanation(self._expect, self._calls, self._answer, self._reply, self._mask, self._closed)
+        explanation = Explanation(
+            self._expect, self._calls, self._answer, self._reply, self._search.slow, self._mask, self._closed
+        )
         reasons = explanation.failures() if status is Status.FAILED else explanation.gaps()
         evidence = dict.fromkeys(id(call) for reason in reasons for call in reason.calls)
         return TurnVerdict(status, self.final, reasons, tuple(call for call in calls if id(call) in evidence), calls)
@@ -119,7 +120,7 @@ class TurnMonitor:
         return too_many or self._forbidden_called() or self._answer.fit is Fit.NO
 
     def _forbidden_called(self) -> bool:
-        return bool(self._forbidden) and not self._forbidden.isdisjoint(self._calls.names())
+        return any(map(self._calls.called, self._expect.forbid))
 
 
 class _Patience:
