@@ -104,6 +104,47 @@ def result_log(evaluated: Evaluated, id: SpanId) -> LogRecord:
     )
 
 
+def unit_span(
+    kind: str,
+    unit: str,
+    id: SpanId,
+    times: tuple[int, int],
+    evaluated: Sequence[Evaluated],
+    *,
+    parent: bytes = b"",
+    amends: SpanId | None = None,
+    extra: Attributes | None = None,
+) -> Span:
+    """A session or a job, with every result as an event on it."""
+    return span(
+        id,
+        f"{kind} {unit}",
+        times,
+        {
+            "spanbar.span": kind,
+            "spanbar.unit.kind": kind,
+            "spanbar.unit.id": unit,
+            "session.id": unit if kind == "session" else None,
+            **(extra or {}),
+        },
+        parent=parent,
+        links=[(amends, {"spanbar.link": "amends"})] if amends is not None else (),
+        events=[result_event(each) for each in evaluated],
+        status=_unit_status([each.result for each in evaluated]),
+    )
+
+
+def _unit_status(results: Sequence[BehaviorResult]) -> tuple["Status.StatusCode.ValueType", str]:
+    """The first error; ok only if something was verified and nothing is open, not even a warning."""
+    statuses = [span_status(result) for result in results]
+    error = next((status for status in statuses if status[0] == ERROR), None)
+    if error is not None:
+        return error
+    verified = any(result.verdict.result is Result.PASS for result in results)
+    open_ones = any(result.verdict.result in UNVERIFIED for result in results)
+    return (OK, "") if verified and not open_ones else (UNSET, "")
+
+
 def span_status(result: BehaviorResult) -> tuple["Status.StatusCode.ValueType", str]:
     """An error for what counts against the exit code, ok for what was verified, unset for what says nothing."""
     verdict = result.verdict
