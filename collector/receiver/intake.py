@@ -113,20 +113,21 @@ class Intake:
     ) -> None:
         self._sink = sink
         self._raw = raw
-        self._authorization = None if token is None else f"Bearer {token}".encode()
+        self._token = None if token is None else token.encode()
         self.counters = Counters()
         self.stopping = False
 
     @property
     def demands_token(self) -> bool:
-        return self._authorization is not None
+        return self._token is not None
 
     def admit(self, authorization: str | bytes | None) -> None:
         """Count a request that begins. Raises `Refused` if it may not, or if no new ones are taken."""
         self.counters.requests += 1
-        if self._authorization is not None:
+        if self._token is not None:
             given = authorization.encode() if isinstance(authorization, str) else authorization or b""
-            if not hmac.compare_digest(given, self._authorization):
+            scheme, _, token = given.partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(token, self._token):
                 raise self.refuse(
                     Reason.UNAUTHENTICATED, "a valid bearer token is required: Authorization: Bearer TOKEN"
                 )

@@ -1,6 +1,7 @@
 """Fields of OTLP JSON objects: a reader returns the field's value or its default, or says what is wrong with it."""
 
 import binascii
+import json
 import math
 import re
 from collections.abc import Callable
@@ -40,7 +41,7 @@ class Wrong(ValueError):
         return Wrong(f"{outer}{separator}{self.place}", self.expected, self.found)
 
     def __str__(self) -> str:
-        shown = "" if isinstance(self.found, dict | list) else f" ({str(self.found)[:60]!r})"
+        shown = "" if isinstance(self.found, dict | list) else f" ({json.dumps(self.found)[:60]})"
         return f"{self.place}: expected {self.expected}, found {_JSON_TYPES[type(self.found)]}{shown}"
 
 
@@ -127,20 +128,26 @@ def _key_values(parent: Json, key: str, levels: int) -> dict[str, Value]:
     index = 0
     try:
         for index, element in enumerate(elements):  # noqa: B007 - the index names the place of an error
+            try:
+                name, value = element["key"], element["value"]
+                text = value["stringValue"]
+            except (KeyError, TypeError):
+                pass
+            else:
+                if type(text) is str and type(name) is str and len(value) == 1:  # by far most are like this
+                    values[name] = text
+                    continue
             if type(element) is not dict:
                 raise Wrong("", "an object with key and value", element)
-            value = element.get("value")
-            values[read_text(element, "key")] = None if value is None else _attribute_value(value, levels)
+            values[read_text(element, "key")] = _attribute_value(element.get("value"), levels)
     except Wrong as wrong:
         raise wrong.within(f"{key}[{index}]") from None
     return values
 
 
 def _attribute_value(value: Any, levels: int) -> Value:
-    if type(value) is dict and len(value) == 1:
-        text = value.get("stringValue")
-        if type(text) is str:
-            return text
+    if value is None:
+        return None
     try:
         return _any_value(value, levels) if levels < NESTING else read_value(value)
     except Wrong as wrong:
