@@ -162,8 +162,8 @@ class Explanation:
             here = tuple(masked(difference, self.mask) for difference in differences if difference.area == area)
             if not here:
                 continue
-            what = "; ".join(f"{part.path} is {part.found}, expected {part.expected}" for part in here[:3])
-            more = f"; and {len(here) - 3} more" if len(here) > 3 else ""
+            what = f"{here[0].path} is {here[0].found}, expected {here[0].expected}"
+            more = "" if len(here) == 1 else f"; and {len(here) - 1} more difference{'s' if len(here) > 2 else ''}"
             which = "" if len(named) == 1 else f" (the nearest of {len(named)} calls)"
             text = f"{self._name(nearest.call.name)} was called with a difference{which}: {what}{more}"
             miss = NearestMiss(nearest.call, here)
