@@ -1,0 +1,20 @@
+"""`spanbar schema`: the file formats as JSON Schema."""
+
+import json
+
+import click
+
+from evaluator.language.behavior_schema import behavior_schema
+from evaluator.language.schema import spec_schema
+
+FORMATS = {"spec": spec_schema, "behaviors": behavior_schema}
+
+
+@click.command()
+@click.argument("format_name", metavar="[spec|behaviors]", type=click.Choice(list(FORMATS)), default="spec")
+def schema(format_name: str) -> None:
+    """Print the JSON Schema (draft 2020-12) of test specs or of behavior files, for editors.
+
+    Save it and name it in the first line of a file: # yaml-language-server: $schema=spec.schema.json
+    """
+    click.echo(json.dumps(FORMATS[format_name](), indent=2, ensure_ascii=False))
