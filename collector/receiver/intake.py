@@ -110,9 +110,11 @@ class Intake:
         sink: Callable[[Batch], None],
         raw: Callable[[Received], None] | None = None,
         token: str | None = None,
+        on_problem: Callable[[str], None] | None = None,
     ) -> None:
         self._sink = sink
         self._raw = raw
+        self._on_problem = on_problem
         self._token = None if token is None else token.encode()
         self.counters = Counters()
         self.stopping = False
@@ -137,6 +139,8 @@ class Intake:
     def refuse(self, reason: Reason, message: str, retry_after: float | None = None) -> Refused:
         """Count a refusal and return it, to be raised."""
         self.counters.refused += 1
+        if self._on_problem is not None:
+            self._on_problem(f"a request was refused: {message}")
         return Refused(reason, message, retry_after)
 
     def take(self, signal: Signal, body_format: Format, body: bytes) -> Decoded:
@@ -174,6 +178,8 @@ class Intake:
         counters.logs += len(decoded.batch.logs)
         counters.records += len(decoded.batch.records)
         counters.rejected += decoded.rejected
+        if decoded.rejected and self._on_problem is not None:
+            self._on_problem(f"{decoded.rejected} of a request's {signal} rejected; the first, {decoded.reason}")
         counters.dropped_metrics += signal is Signal.METRICS
         counters.bytes += size
 

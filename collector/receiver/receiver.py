@@ -20,7 +20,8 @@ class Receiver:
     `sink` is called in the event loop for every request that carries something, before the client gets its success;
     it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port; `grpc_port=None`
     serves HTTP only. `app` gets every HTTP request that is not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the
-    bearer `token` guards these paths and gRPC, not `app`.
+    bearer `token` guards these paths and gRPC, not `app`. `on_problem` is told in one sentence of each request that was
+    refused, and of each that lost a part.
     """
 
     def __init__(
@@ -33,9 +34,10 @@ class Receiver:
         app: ASGIApp | None = None,
         token: str | None = None,
         raw: Callable[[Received], None] | None = None,
+        on_problem: Callable[[str], None] | None = None,
     ) -> None:
         self.host = host
-        self._intake = Intake(sink, raw, token)
+        self._intake = Intake(sink, raw, token, on_problem)
         self._otlp = OtlpApp(self._intake, app)
         self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None)
         self._grpc = None if grpc_port is None else GrpcServer(self._intake, host, grpc_port)
