@@ -1,6 +1,7 @@
 """The process of an agent that is started for a run."""
 
 import asyncio
+import contextlib
 import itertools
 import os
 import signal
@@ -57,10 +58,12 @@ class AgentProcess:
         """The exit code if it has ended; minus the signal if one ended it."""
         return None if self._process is None else self._process.returncode
 
-    async def ended(self) -> None:
-        """Returns when the process has ended."""
+    async def ended(self, *, within: float) -> None:
+        """Returns after `within` seconds, or when the process has ended, if that is sooner."""
         if self._process is not None:
-            await self._process.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await self._process.wait()
 
     def output(self) -> str:
         """What it has printed."""
@@ -78,12 +81,15 @@ class AgentProcess:
         process = self._process
         if process is None:
             return
-        if _signal_group(process.pid, signal.SIGTERM):
-            deadline = clock.ticks() + FLUSH_SECONDS
-            for pause in backoff(longest=0.05):
-                if not _alive(process.pid) or clock.ticks() > deadline:
-                    break
-                await asyncio.sleep(pause)
+        try:
+            if _signal_group(process.pid, signal.SIGTERM):
+                deadline = clock.ticks() + FLUSH_SECONDS
+                for pause in backoff(longest=0.05):
+                    if not _alive(process.pid) or clock.ticks() > deadline:
+                        break
+                    await asyncio.sleep(pause)
+        finally:
+            # Also when a second Ctrl-C cuts the waiting short.
             _signal_group(process.pid, signal.SIGKILL)
         await process.wait()
 

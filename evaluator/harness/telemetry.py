@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluator.expectations.reason import Reason
-from evaluator.harness.outcome import UnitBehaviors
+from evaluator.harness.outcome import TestKey, UnitBehaviors
 from evaluator.harness.sighting import Watcher
 
 
@@ -56,6 +56,9 @@ class Executions(Protocol):
 
         A turn that is still running ends at once. Traces that no execution sent are ignored.
         """
+
+    def test_of(self, trace_id: bytes) -> TestKey | None:
+        """The test whose message began the trace."""
 
 
 class Behaviors(Protocol):

@@ -1,0 +1,133 @@
+"""What a turn comes to: its monitor's verdict, and everything that may keep it from being verified."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evaluator.expectations import TurnMonitor
+from evaluator.expectations.matchers import RegexSearch
+from evaluator.expectations.reason import Reason, listed
+from evaluator.harness.inventory import Inventory
+from evaluator.items import Change, Item
+from evaluator.language.spec import Expect
+from evaluator.verdict import Status
+
+_TELL: Final = "Let the agent carry on the traceparent header where it makes these calls, or set agent.correlate."
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    status: Status
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a turn when it is judged."""
+
+    reply: str | None
+    """The reply's text; None if there is no reply, "" for one without text."""
+    whole: bool
+    """The turn was watched to its end: what has not come does not come any more."""
+    problem: Reason | None = None
+    """Why there is no reply, if it was awaited."""
+    blind: Reason | None = None
+    """Why its calls cannot be seen, if the turn is about calls and they cannot."""
+    unreadable: str = ""
+    """What could not be read of its telemetry."""
+    failures: Sequence[Reason] = ()
+    """Behaviors that failed for good."""
+    items: Collection[Item] = ()
+    """The turn's own calls."""
+    suspects: Collection[Item] = ()
+    """Calls that may be this turn's or another's."""
+    suspects_code: str = "untagged_ambiguous"
+
+    def obstacles(self) -> tuple[Reason, ...]:
+        """What keeps the turn from being watched to its end."""
+        if self.problem is not None:
+            return (self.problem,)
+        unread = f"Telemetry of this test could not be read: {self.unreadable}"
+        found = (Reason("trace_unreadable", unread) if self.unreadable else None, self.blind)
+        return tuple(reason for reason in found if reason is not None)
+
+
+class Judge:
+    """Judges the turns of one spec. What fails for sure is failed, whatever else could not be checked."""
+
+    def __init__(self, inventory: Inventory, search: RegexSearch) -> None:
+        self._inventory = inventory
+        self._search = search
+
+    def judge(self, expect: Expect | None, monitor: TurnMonitor | None, evidence: Evidence) -> Judgement:
+        """The judgement of a turn that ends now. A turn whose evidence is whole closes its monitor."""
+        obstacles = evidence.obstacles()
+        if expect is None or monitor is None:
+            return _combined((), evidence.failures, obstacles)
+        gaps = list(self._inventory.gaps(expect))
+        unseen = [reason for _, reason in gaps]
+        if obstacles or not evidence.whole:
+            # Not closed: that a call is missing cannot be said of a turn that was not watched to its end.
+            failed, unsure = _final(monitor)
+            return _combined(failed, evidence.failures, (*unsure, *obstacles, *(unseen if failed else ())))
+        monitor.close()
+        found = monitor.verdict
+        entries = {entry.place.path for entry, _ in gaps if entry is not None}
+        kept = [reason for reason in found.reasons if not _is_missing(reason, entries)]
+        if found.status is Status.ERROR:
+            return _combined((), evidence.failures, (*kept, *unseen))
+        judged = _combined(kept, evidence.failures, unseen)
+        return self._with_suspects(judged, expect, evidence)
+
+    def _with_suspects(self, judged: Judgement, expect: Expect, evidence: Evidence) -> Judgement:
+        """An error where calls that may or may not be this turn's would change its result."""
+        suspects = evidence.suspects
+        if not suspects or judged.status is Status.ERROR or evidence.failures:
+            return judged
+        passes = judged.status is Status.PASSED
+        if not any(self._passes(expect, evidence, more) is not passes for more in _choices(suspects)):
+            return judged
+        names = listed([repr(item.name) for item in suspects], "and")
+        reason = Reason(
+            evidence.suspects_code,
+            f"Calls to {names} say of no test that they are its own. If they are this one's, it would "
+            f"{'fail' if passes else 'pass'}.",
+            expect.place,
+            calls=tuple(item.call for item in suspects if item.call is not None),
+            fix=_TELL,
+        )
+        return Judgement(Status.ERROR, (reason,))
+
+    def _passes(self, expect: Expect, evidence: Evidence, more: Collection[Item]) -> bool:
+        monitor = TurnMonitor(expect, search=self._search)
+        for item in (*evidence.items, *more):
+            monitor.apply(Change(None, item))
+        monitor.reply(evidence.reply or "")
+        monitor.close()
+        return monitor.status is Status.PASSED
+
+
+def _choices(suspects: Collection[Item]) -> Iterator[Collection[Item]]:
+    """All of them, and each alone: one may be missing where another must not be."""
+    yield suspects
+    if len(suspects) > 1:
+        yield from ((item,) for item in suspects)
+
+
+def _final(monitor: TurnMonitor) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
+    """What is sure already of a turn that was not watched to its end: the failures, or what could not be checked."""
+    if not monitor.final:
+        return (), ()
+    found = monitor.verdict
+    certain = tuple(reason for reason in found.reasons if reason.certain)
+    return (certain, ()) if found.status is Status.FAILED else ((), certain)
+
+
+def _is_missing(reason: Reason, entries: Collection[str]) -> bool:
+    return reason.code == "missing_call" and reason.place is not None and reason.place.path in entries
+
+
+def _combined(failed: Sequence[Reason], failures: Sequence[Reason], unsure: Sequence[Reason]) -> Judgement:
+    if failed or failures:
+        return Judgement(Status.FAILED, (*failed, *failures, *unsure))
+    return Judgement(Status.ERROR, tuple(unsure)) if unsure else Judgement(Status.PASSED)

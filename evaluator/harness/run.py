@@ -1,0 +1,99 @@
+"""A run: one spec after another, each with its own agent."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from evaluator.expectations.reason import Reason
+from evaluator.harness import clock
+from evaluator.harness.listener import Listener
+from evaluator.harness.outcome import Notice, RunOutcome, Stop, TestKey, UnitBehaviors
+from evaluator.harness.specrun import Options, SpecRun
+from evaluator.harness.telemetry import Behaviors, Telemetry
+from evaluator.harness.variations import Model, Variations
+from evaluator.language.spec import Spec
+
+
+class _Run:
+    """The run as `Executions`."""
+
+    def __init__(self, specs: Sequence[Spec], listener: Listener, telemetry: Telemetry, options: Options) -> None:
+        self.notices: list[Notice] = []
+        self._listener = listener
+        variations = Variations(options.folder, Model.of(options.environ), frozen=options.frozen)
+        self.specs = [
+            SpecRun(
+                number,
+                spec,
+                options,
+                telemetry=telemetry,
+                listener=listener,
+                notify=self._notify,
+                variations=variations,
+            )
+            for number, spec in enumerate(specs)
+        ]
+
+    async def run(self) -> None:
+        for spec in self.specs:
+            await spec.load()
+        if any(spec.stop is not None for spec in self.specs):
+            return
+        if not any(spec.selected for spec in self.specs):
+            self.specs[0].stop = Stop("no_tests", "No test has a name, suite or message that was asked for.")
+            return
+        for spec in self.specs:
+            await spec.run()
+
+    def fail_by_behavior(self, trace_ids: Collection[bytes], reason: Reason) -> None:
+        for spec in self.specs:
+            for _, execution in spec.executions():
+                execution.fail(trace_ids, reason)
+
+    def test_of(self, trace_id: bytes) -> TestKey | None:
+        owners = (
+            key
+            for spec in self.specs
+            for key, execution in spec.executions()
+            for turn in execution.turns()
+            if turn.trace_id == trace_id
+        )
+        return next(owners, None)
+
+    def _notify(self, notice: Notice) -> None:
+        if notice not in self.notices:
+            self.notices.append(notice)
+            self._listener.warning(notice)
+
+
+async def run_specs(
+    specs: Sequence[Spec],
+    *,
+    listener: Listener,
+    telemetry: Telemetry,
+    options: Options,
+    behaviors: Behaviors | None = None,
+) -> RunOutcome:
+    """Run the specs and say what they came to.
+
+    When the task is cancelled, agents are stopped, and what was known by then is returned as an interrupted run. If
+    nothing is selected, or a Python hook cannot be imported, nothing is started.
+    """
+    started = clock.now()
+    listener.run_started(specs)
+    run = _Run(specs, listener, telemetry, options)
+    if behaviors is not None:
+        behaviors.begin(run)
+    interrupted = False
+    try:
+        await run.run()
+    except asyncio.CancelledError:
+        interrupted = True
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+    units: tuple[UnitBehaviors, ...] = behaviors.end() if behaviors is not None else ()
+    outcome = RunOutcome(
+        tuple(spec.outcome() for spec in run.specs), tuple(run.notices), units, started, clock.now(), interrupted
+    )
+    listener.run_finished(outcome)
+    return outcome

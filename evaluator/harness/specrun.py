@@ -1,0 +1,250 @@
+"""One spec: its agent, its tests, and the confirmation of what they came to."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evaluator.expectations.reason import listed
+from evaluator.harness import clock
+from evaluator.harness.agent import RunningAgent
+from evaluator.harness.attribution import Attribution, Correlation
+from evaluator.harness.client import AgentClient
+from evaluator.harness.execution import Execution, Means
+from evaluator.harness.hooks import HookError, Hooks
+from evaluator.harness.inventory import Inventory
+from evaluator.harness.judgement import Judge
+from evaluator.harness.listener import Listener
+from evaluator.harness.masking import Masking
+from evaluator.harness.observation import BLIND_WAIT, Observation
+from evaluator.harness.outcome import Notice, SpecOutcome, Stop, SuiteOutcome, TestKey, TestOutcome
+from evaluator.harness.process import StartError, log_path
+from evaluator.harness.regex import search
+from evaluator.harness.telemetry import Telemetry
+from evaluator.harness.testrun import TestPlan, TestRun
+from evaluator.harness.turn import LiveTurn, Surroundings
+from evaluator.harness.variations import Variations
+from evaluator.language.spec import Spec
+from evaluator.verdict import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a run goes. `select` is asked with the name of the suite and of the test; None takes all."""
+
+    jobs: int = 1
+    runs: int | None = None
+    all_runs: bool = False
+    frozen: bool = False
+    select: Callable[[str, str], bool] | None = None
+    folder: Path = field(default_factory=Path.cwd)
+    """Where hooks and agents run, and `.highbar` lies."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """What a started agent inherits, and where the model for variations is found."""
+    blind_wait: float = BLIND_WAIT
+
+
+class SpecRun:
+    """Runs one spec. Telemetry counts for its tests until `end`."""
+
+    def __init__(
+        self,
+        number: int,
+        spec: Spec,
+        options: Options,
+        *,
+        telemetry: Telemetry,
+        listener: Listener,
+        notify: Callable[[Notice], None],
+        variations: Variations,
+    ) -> None:
+        self.spec = spec
+        self.stop: Stop | None = None
+        self._number = number
+        self._options = options
+        self._telemetry = telemetry
+        self._listener = listener
+        self._masking = Masking(spec.agent.secrets)
+        self._tell = notify
+        self._variations = variations
+        self._inventory = Inventory()
+        self._correlation = Correlation(spec.agent.correlate)
+        self._attribution = Attribution(self._correlation, self._inventory, same_clock=spec.agent.start is not None)
+        self._observation = Observation(spec.agent, self._attribution, self._notify, options.blind_wait)
+        self._hooks = Hooks(spec, log_path(options.folder, spec.path.with_name(f"{spec.path.stem}-hooks")))
+        self._plans = list(self._selected())
+        self._runs: list[TestRun] = []
+
+    async def load(self) -> None:
+        """Import the spec's Python hooks; `stop` says so if that fails."""
+        try:
+            await self._hooks.load()
+        except HookError as error:
+            self.stop = Stop("hook_load", self._masking.text(str(error)))
+
+    @property
+    def selected(self) -> bool:
+        """Whether any test of the spec is to run."""
+        return bool(self._plans)
+
+    async def run(self) -> None:
+        """Start the agent, run the tests, confirm them, stop the agent. `outcome` has what is known at any time."""
+        if not self._plans:
+            return
+        self._listener.spec_started(self.spec)
+        unwatch = self._telemetry.watch(self._attribution)
+        unlisten = self._telemetry.on_unreadable(self._unreadable)
+        try:
+            async with AgentClient(self.spec.agent) as client:
+                await self._with_agent(client)
+        finally:
+            await self._hooks.stop()
+            unlisten()
+            unwatch()
+        self._warn()
+        self._listener.spec_finished(self.outcome())
+
+    def outcome(self) -> SpecOutcome:
+        suites: dict[int, list[TestOutcome]] = {}
+        for run in self._runs:
+            if run.finished:
+                suites.setdefault(run.plan.key.suite, []).append(run.outcome())
+        text = self._masking.text
+        found = tuple(
+            SuiteOutcome(text(self.spec.suites[at].name), tuple(tests)) for at, tests in sorted(suites.items())
+        )
+        return SpecOutcome(self.spec.path, found, self.stop)
+
+    def executions(self) -> Iterator[tuple[TestKey, Execution]]:
+        return ((run.plan.key, execution) for run in self._runs for execution in run.executions())
+
+    async def _with_agent(self, client: AgentClient) -> None:
+        agent = RunningAgent(
+            self.spec,
+            client,
+            self._telemetry,
+            self._masking,
+            self._notify,
+            folder=self._options.folder,
+            environ=self._options.environ,
+            checks_calls=any(_about_calls(plan) for plan in self._plans),
+        )
+        began = clock.ticks()
+        try:
+            how = await agent.begin()
+            self._listener.agent_ready(self.spec, how, (clock.ticks() - began) * 1000)
+            means = self._means(client, agent)
+            self._runs = [TestRun(plan, means, self._variations, self._revised) for plan in self._plans]
+            await self._run_all(self._runs)
+            await self._confirm(agent)
+        except StartError as error:
+            self.stop = error.stop
+        finally:
+            await agent.stop()
+        # What the agent sent while it ended counts as well.
+        self._judge_again()
+
+    def _means(self, client: AgentClient, agent: RunningAgent) -> Means:
+        judge = Judge(self._inventory, search)
+        around = Surroundings(self._attribution, self._observation, judge, search, self._masking.text)
+        return Means(
+            around,
+            client,
+            self._hooks,
+            self._correlation,
+            self._masking,
+            self._listener,
+            self._notify,
+            agent.trace_files,
+            agent.state,
+        )
+
+    async def _run_all(self, runs: Sequence[TestRun]) -> None:
+        waiting = iter(runs)
+
+        async def work() -> None:
+            for run in waiting:
+                await run.run()
+
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(max(1, min(self._options.jobs, len(runs)))):
+                workers.create_task(work())
+
+    async def _confirm(self, agent: RunningAgent) -> None:
+        """Wait until `settle_time` after the last reply: what comes until then counts for the test that made it."""
+        while True:
+            await asyncio.sleep(max(0.0, self._confirmed_at() - clock.ticks()))
+            for file in agent.trace_files:
+                await file.drain()
+            self._judge_again()
+            undecided = [run for run in self._runs if run.undecided]
+            if not undecided:
+                return
+            for run in undecided:
+                await run.run_on()
+
+    def _confirmed_at(self) -> float:
+        """In ticks; the past if no test is about calls."""
+        ends = [turn.accepting_until for turn in self._turns() if turn.needs_calls]
+        return max((end for end in ends if end is not None), default=0.0)
+
+    def _judge_again(self) -> None:
+        for _, execution in self.executions():
+            execution.confirm()
+
+    def _turns(self) -> Iterator[LiveTurn]:
+        return (turn for _, execution in self.executions() for turn in execution.turns())
+
+    def _selected(self) -> Iterator[TestPlan]:
+        options = self._options
+        for at, suite in enumerate(self.spec.suites):
+            for number, test in enumerate(suite.tests):
+                key = TestKey(self._number, at, number)
+                plan = TestPlan.of(key, self.spec, suite, test, runs=options.runs, all_runs=options.all_runs)
+                if options.select is None or options.select(suite.name, plan.name):
+                    yield plan
+
+    def _unreadable(self, what: str) -> None:
+        """It counts for the turns that are open, or else for those that may still get telemetry."""
+        now = clock.ticks()
+        open_turns = [turn for turn in self._turns() if turn.decision is None]
+        recent = [turn for turn in self._turns() if (turn.accepting_until or 0.0) > now]
+        for turn in open_turns or recent:
+            turn.unreadable(self._masking.text(what))
+
+    def _revised(self, before: TestOutcome, after: TestOutcome) -> None:
+        better = after.status is Status.PASSED
+        why = "with telemetry that came after it was decided" + (
+            "" if better else f": {'; '.join(reason.text for reason in after.reasons)}"
+        )
+        text = f"{after.name}: was {before.status}, is {after.status} {why}"
+        code = "late_now_passes" if better else "late_now_fails"
+        self._notify(Notice(code, text))
+        self._listener.test_revised(before, after, text)
+
+    def _warn(self) -> None:
+        forbidden = (name for plan in self._plans for name in _forbidden(plan))
+        undeclared = self._inventory.undeclared(forbidden) if self._runs else []
+        if undeclared:
+            names = listed([repr(name) for name in undeclared], "and")
+            text = (
+                f"The agent does not say which tools it has, so nothing shows that forbidding {names} forbids a tool "
+                "and not a typo. Let it send gen_ai.tool.definitions on its agent or model spans."
+            )
+            self._notify(Notice("undeclared", text))
+        ignored = [item.name for item in self._attribution.ignored.values()]
+        if ignored:
+            names = listed([repr(name) for name in ignored], "and")
+            text = f"{len(ignored)} call(s) that name no test did not count for any: {names}."
+            self._notify(Notice("untagged_ignored", text))
+
+    def _notify(self, notice: Notice) -> None:
+        self._tell(Notice(notice.code, self._masking.text(notice.text)))
+
+
+def _about_calls(plan: TestPlan) -> bool:
+    return any(turn.expect is not None and turn.expect.about_calls for turn in plan.test.turns)
+
+
+def _forbidden(plan: TestPlan) -> Iterator[str]:
+    return (name for turn in plan.test.turns if turn.expect is not None for name in turn.expect.forbid)

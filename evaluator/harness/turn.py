@@ -1,0 +1,271 @@
+"""One message and what comes of it: telemetry, a reply, and a verdict (SEMANTICS.md, section 5)."""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from evaluator.expectations import TurnMonitor
+from evaluator.expectations.matchers import RegexSearch
+from evaluator.expectations.reason import Mask, Reason
+from evaluator.harness import clock
+from evaluator.harness.attribution import Attribution
+from evaluator.harness.judgement import Evidence, Judge, Judgement
+from evaluator.harness.observation import Observation
+from evaluator.harness.outcome import ClosedBy, Decision
+from evaluator.harness.reply import Reply
+from evaluator.harness.sighting import Sighting
+from evaluator.items import Call, Change, Item
+from evaluator.language.spec import Expect
+from evaluator.verdict import Status
+
+ENTRIES: Final = frozenset({"server", "agent", "workflow"})
+"""Roles of a span that ends after what the agent did for the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the turns of one spec share."""
+
+    attribution: Attribution
+    observation: Observation
+    judge: Judge
+    search: RegexSearch
+    mask: Mask
+
+
+class LiveTurn:
+    """A turn from before its message is sent until the end of the run. A `Claimant` of telemetry.
+
+    `needs_calls`: its verdict, or the next turn's message, depends on calls; `enough`: whether the calls so far are
+    all that the next message needs. `on_late` is called with the turn whenever telemetry, or a behavior, adds to it
+    after it was closed.
+    """
+
+    def __init__(
+        self,
+        around: Surroundings,
+        expect: Expect | None,
+        *,
+        trace_id: bytes,
+        span_id: bytes,
+        test_id: str,
+        correlation: tuple[str, ...],
+        needs_calls: bool,
+        enough: Callable[[tuple[Call, ...]], bool],
+        on_late: Callable[["LiveTurn"], None],
+    ) -> None:
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.test_id = test_id
+        self.correlation = correlation
+        self.needs_calls = needs_calls
+        self.expect = expect
+        self.sent = clock.now()
+        self.reply: Reply | None = None
+        self.replied: float | None = None
+        self.first_seen: float | None = None
+        self.decision: Decision | None = None
+        self.ended = 0
+        self.judgement = Judgement(Status.ERROR)
+        self.closed_as: Status | None = None
+        """The status when the verdict was first known."""
+        self.woken = asyncio.Event()
+        """Set by whatever may decide the turn."""
+        self._around = around
+        self._enough = enough
+        self._on_late = on_late
+        self._monitor = TurnMonitor(expect, search=around.search, mask=around.mask) if expect is not None else None
+        self._mark = around.observation.mark()
+        self._began = clock.ticks()
+        self._items: dict[tuple[object, ...], Item] = {}
+        self._suspects: dict[tuple[object, ...], Item] = {}
+        self._late_suspects = False
+        self._failures: list[Reason] = []
+        self._unreadable = ""
+        self._spans: set[bytes] = set()
+        self._missing: set[bytes] = set()
+        """Parents that spans of this turn name and that have not arrived."""
+        self._entry = False
+        self._whole = False
+        self._last: tuple[float, str] | None = None
+        """When the latest telemetry of this turn came (ticks), and the span's name."""
+
+    @property
+    def accepting_until(self) -> float | None:
+        if self.decision is None:
+            return None
+        return (self.replied or self._began) + self._around.observation.settle
+
+    @property
+    def reply_ms(self) -> float | None:
+        answered = self.replied is not None and self.reply is not None and self.reply.problem is None
+        return (self.replied - self._began) * 1000 if answered and self.replied is not None else None
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why it does not pass. A pass that telemetry broke after it was known says so."""
+        judged = self.judgement
+        if self.closed_as is not Status.PASSED or judged.status is not Status.FAILED:
+            return judged.reasons
+        return tuple(
+            dataclasses.replace(reason, code="late_call", text=f"Passed at first and now fails: {reason.text}")
+            for reason in judged.reasons
+        )
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls of this turn that happened, by their end."""
+        calls = [item.call for item in self._items.values() if item.call is not None]
+        return tuple(sorted(calls, key=lambda call: (call.ended, call.started, call.name)))
+
+    # What arrives
+
+    def saw(self, sighting: Sighting, *, in_own_trace: bool) -> None:
+        if sighting.role == "hello":
+            return
+        self._last = (clock.ticks(), sighting.name)
+        if sighting.span_id:
+            self._spans.add(sighting.span_id)
+            self._missing.discard(sighting.span_id)
+            parent = sighting.parent_id
+            if parent and parent != self.span_id and parent not in self._spans:
+                self._missing.add(parent)
+        if sighting.role == "turn" or (sighting.role in ENTRIES and self._enters(sighting, in_own_trace)):
+            self._entry = True
+        if self.first_seen is None:
+            self.first_seen = clock.ticks()
+            self._around.observation.saw(self)
+        self._wake()
+
+    def apply(self, change: Change) -> None:
+        old, new = change
+        if old is not None:
+            self._items.pop(old.id, None)
+        if new is not None:
+            self._items[new.id] = new
+            self._last = (clock.ticks(), new.name)
+            if self.first_seen is None:
+                self.first_seen = clock.ticks()
+                self._around.observation.saw(self)
+        if self._monitor is not None:
+            self._monitor.apply(change)
+        self._wake()
+
+    def suspect(self, change: Change) -> None:
+        old, new = change
+        if old is not None:
+            self._suspects.pop(old.id, None)
+        if new is not None:
+            self._suspects[new.id] = new
+            self._late_suspects = self._late_suspects or self.decision is not None
+        self._wake()
+
+    def fail(self, reason: Reason) -> None:
+        """A behavior failed for good."""
+        self._failures.append(reason)
+        self._wake()
+
+    def unreadable(self, what: str) -> None:
+        """Telemetry came that may be this turn's and cannot be read."""
+        self._unreadable = self._unreadable or what
+        self._wake()
+
+    def answered(self, reply: Reply) -> None:
+        self.reply = reply
+        self.replied = clock.ticks()
+        if self._monitor is not None and reply.problem is None:
+            self._monitor.reply(reply.text or "")
+        self.woken.set()
+
+    def _enters(self, sighting: Sighting, in_own_trace: bool) -> bool:
+        return sighting.parent_id == self.span_id if in_own_trace else not (sighting.parent_id or sighting.links)
+
+    def _wake(self) -> None:
+        self.woken.set()
+        if self.decision is not None:
+            self._on_late(self)
+
+    # When it ends
+
+    async def until_decided(self) -> None:
+        """Returns when the verdict is known, and makes it."""
+        while (cause := self._cause()) is None:
+            self.woken.clear()
+            try:
+                async with asyncio.timeout(self._patience()):
+                    await self.woken.wait()
+            except TimeoutError:
+                continue
+        self._close(cause)
+
+    def _patience(self) -> float | None:
+        deadline = self._around.observation.deadline(self)
+        return None if deadline is None else max(0.0, deadline - clock.ticks())
+
+    def _cause(self) -> ClosedBy | None:
+        monitor = self._monitor
+        if self._failures or (monitor is not None and monitor.final and monitor.status is not Status.PASSED):
+            return ClosedBy.FAILURE
+        if self.reply is None:
+            return None
+        if self.reply.problem is not None or not self.needs_calls:
+            return ClosedBy.REPLY
+        if self._entry and not self._missing:
+            return ClosedBy.EVIDENCE
+        if not self._entry and self.first_seen is not None and self._settled():
+            return ClosedBy.SETTLED
+        deadline = self._around.observation.deadline(self)
+        return ClosedBy.SETTLE_TIME if deadline is not None and clock.ticks() >= deadline else None
+
+    def _settled(self) -> bool:
+        return (self._monitor is None or self._monitor.settled) and self._enough(self.calls)
+
+    def _close(self, cause: ClosedBy) -> None:
+        now = clock.ticks()
+        decided_by_span = cause in (ClosedBy.FAILURE, ClosedBy.EVIDENCE, ClosedBy.SETTLED) and self._last is not None
+        arrived, span = self._last if decided_by_span and self._last is not None else (None, "")
+        if arrived is not None and self.replied is not None and self.replied > arrived:
+            arrived, span = None, ""
+        self._whole = cause is not ClosedBy.FAILURE
+        self.judge()
+        self.decision = Decision(
+            by=cause,
+            at_ms=(now - self._began) * 1000,
+            lag_ms=None if arrived is None else (clock.ticks() - arrived) * 1000,
+            span=span,
+            reply_awaited=self.reply is not None,
+        )
+        self.closed_as = self.judgement.status
+        self.ended = clock.now()
+
+    def give_up(self) -> None:
+        """The request was cancelled: no reply comes any more."""
+        self.replied = clock.ticks()
+
+    def confirm(self) -> None:
+        """Nothing comes any more: a turn whose failure was final has shown the rest of what is wrong with it."""
+        self._whole = self._whole or self.reply is not None
+        self.judge()
+
+    def judge(self) -> None:
+        """Make the judgement from what is known now."""
+        reply = self.reply
+        whole = self._whole or (reply is not None and self._entry and not self._missing)
+        blind = whole and self.expect is not None and self.expect.about_calls and self.first_seen is None
+        evidence = Evidence(
+            reply=(reply.text or "") if reply is not None and reply.problem is None else None,
+            whole=whole,
+            problem=reply.problem if reply is not None else None,
+            blind=self._blind() if blind else None,
+            unreadable=self._unreadable if self.needs_calls else "",
+            failures=self._failures,
+            items=self._items.values(),
+            suspects=tuple(self._suspects.values()),
+            suspects_code="late_untagged" if self._late_suspects else "untagged_ambiguous",
+        )
+        self.judgement = self._around.judge.judge(self.expect, self._monitor, evidence)
+
+    def _blind(self) -> Reason:
+        return self._around.observation.not_observed(self._mark, self._around.attribution.collides(self))
