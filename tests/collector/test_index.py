@@ -1,0 +1,132 @@
+"""Units of the index: which items are in which, whatever the order and however they are revised."""
+
+import random
+
+import pytest
+
+from collector.index import Index, Limits, Unit, UnitKey, UnitKind, Update, in_order
+from evaluator.items import Change, Item, ItemKind
+
+
+def event(number: int, *, session: str | None = "s", job: str | None = None, seq: int | None = None) -> Item:
+    return Item((b"t", b"s", number), ItemKind.EVENT, f"e{number}", session, job, seq, number * 10, None)
+
+
+def added(*items: Item) -> list[Change]:
+    return [Change(None, item) for item in items]
+
+
+def names(index: Index, kind: str, id: str) -> list[str]:
+    return [item.name for item in index.items_in_order(index.units[UnitKey(UnitKind(kind), id)])]
+
+
+def test_an_item_is_in_the_unit_of_its_session() -> None:
+    index = Index()
+    index.apply(added(event(1), event(2, session="other")))
+    assert names(index, "session", "s") == ["e1"]
+    assert names(index, "session", "other") == ["e2"]
+
+
+def test_a_job_has_the_items_of_its_sessions_and_those_that_name_no_session() -> None:
+    index = Index()
+    index.apply(added(event(1, job="j"), event(2), event(3, session=None, job="j"), event(4, session="b", job="j")))
+    assert names(index, "job", "j") == ["e1", "e2", "e3", "e4"]
+    assert names(index, "session", "s") == ["e1", "e2", "e3"]
+    assert names(index, "session", "b") == ["e3", "e4"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_units_are_the_same_for_every_order_of_arrival(seed: int) -> None:
+    chance = random.Random(seed)
+    items = [
+        event(number, session=chance.choice(["a", "b", None]), job=chance.choice(["j", "k", None]))
+        for number in range(30)
+    ]
+    items = [item if item.session or item.job else item._replace(job="j") for item in items]
+    forward, shuffled = Index(), Index()
+    forward.apply(added(*items))
+    chance.shuffle(items)
+    shuffled.apply(added(*items))
+    assert _contents(shuffled) == _contents(forward)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_taking_items_back_leaves_what_the_others_alone_would_have_made(seed: int) -> None:
+    chance = random.Random(seed)
+    items = [event(n, session=chance.choice(["a", "b", None]), job=chance.choice(["j", "k"])) for n in range(20)]
+    gone = chance.sample(items, 12)
+    index, rest = Index(), Index()
+    index.apply(added(*items))
+    index.apply([Change(item, None) for item in gone])
+    rest.apply(added(*(item for item in items if item not in gone)))
+    assert _contents(index) == _contents(rest)
+
+
+def test_an_item_whose_session_becomes_known_moves_there() -> None:
+    index = Index()
+    item = event(1, session="trace")
+    index.apply([*added(item), Change(item, item._replace(session="real"))])
+    assert list(index.units) == [UnitKey(UnitKind.SESSION, "real")]
+
+
+def test_an_item_after_the_end_opens_its_session_again() -> None:
+    index = Index()
+    index.apply(added(event(1)._replace(name="session.end")))
+    unit = index.units[UnitKey(UnitKind.SESSION, "s")]
+    assert unit.closed
+    index.apply(added(event(2)))
+    assert not unit.closed
+    assert unit.reopened == 1
+
+
+def test_past_the_limit_of_sessions_the_oldest_finished_goes_first() -> None:
+    index = Index(limits=Limits(sessions=2))
+    index.apply(added(event(1, session="a"), event(2, session="b")))
+    index.close(UnitKey(UnitKind.SESSION, "b"))
+    index.apply(added(event(3, session="c")))
+    assert [key.id for key in index.units] == ["a", "c"]
+
+
+def test_an_evicted_session_that_comes_back_is_known_not_to_be_whole() -> None:
+    index = Index(limits=Limits(sessions=1))
+    index.apply(added(event(1, session="a"), event(2, session="b"), event(3, session="a")))
+    assert index.units[UnitKey(UnitKind.SESSION, "a")].cut is not None
+
+
+def test_past_the_limit_of_items_room_is_made() -> None:
+    index = Index(limits=Limits(items=10))
+    for number in range(50):
+        index.apply(added(event(number, session=f"s{number // 5}")))
+    assert index.items <= 10
+    assert index.evicted >= 8
+
+
+def test_a_unit_past_its_own_limit_is_cut_and_counts_what_it_drops() -> None:
+    index = Index(limits=Limits(session_items=2))
+    index.apply(added(event(1), event(2), event(3), event(4)))
+    unit = index.units[UnitKey(UnitKind.SESSION, "s")]
+    assert (len(unit.own), unit.dropped) == (2, 2)
+    assert unit.cut == "it has more items than the limit of 2"
+
+
+def test_listeners_hear_of_every_change_until_they_stop() -> None:
+    index = Index()
+    heard: list[Update] = []
+    stop = index.listen(heard.append)
+    index.apply(added(event(1)))
+    stop()
+    index.apply(added(event(2)))
+    assert [update.change for update in heard] == [Change(None, event(1))]
+
+
+def test_in_order_numbered_items_keep_their_seq_and_others_come_by_time() -> None:
+    items = [event(1, seq=2), event(2, seq=1), event(3)]
+    assert [item.name for item in in_order(items)] == ["e2", "e1", "e3"]
+
+
+def _contents(index: Index) -> dict[UnitKey, list[str]]:
+    return {key: sorted(item.name for item in index._items_of(unit)) for key, unit in _nonempty(index)}
+
+
+def _nonempty(index: Index) -> list[tuple[UnitKey, Unit]]:
+    return sorted(index.units.items())
