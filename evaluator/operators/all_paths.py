@@ -1,0 +1,35 @@
+"""`all: {paths: {from: [...]}, match: G}`: every path matches one of the globs."""
+
+from evaluator.items import Item
+from evaluator.language.assertion import AllPaths
+from evaluator.operators.monitor import Explanation
+from evaluator.operators.paths import PathsMonitor, paths_of
+from evaluator.operators.wording import evidence, where
+from evaluator.verdict import Contract, Result
+
+
+class AllPathsMonitor(PathsMonitor):
+    __slots__ = ("_spec",)
+
+    def __init__(self, spec: AllPaths, contract: Contract) -> None:
+        super().__init__(spec.globs, contract)
+        self._spec = spec
+
+    def decides(self, item: Item) -> bool:
+        return not all(self.matches(path) for path in paths_of(item))
+
+    @property
+    def result(self) -> Result:
+        if self._deciding:
+            return Result.FAIL
+        return Result.PASS if self._others else Result.NOT_APPLICABLE
+
+    def explain(self) -> Explanation:
+        globs = " or ".join(self._spec.globs)
+        first = self._deciding.first
+        if first is not None:
+            path = self.chosen(first, lambda path: not self.matches(path))
+            return evidence(self._deciding), f"{path}, of {first.name} at {where(first)}, does not match {globs}"
+        if self._others:
+            return evidence(self._others), f"every path matches {globs}"
+        return (), f"no paths of {' or '.join(self._spec.sources)}"

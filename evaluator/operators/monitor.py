@@ -1,0 +1,92 @@
+"""The face that every operator has: a `Monitor` of one behavior over one unit.
+
+A monitor is fed the items that match its matchers, with the number of the matcher (its role: 0 is the first one
+that the operator has, and so on). What is fed can be taken back. The result after closing depends only on the items
+that are there then, never on how they came.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from evaluator.items import Item
+from evaluator.verdict import Contract, Result, Verdict
+
+EVIDENCE: Final = 10
+"""How many items a verdict has as evidence, at most."""
+
+Explanation = tuple[tuple[Item, ...], str]
+"""The evidence, in order, and one sentence why."""
+
+
+class Monitor(ABC):
+    """An incremental evaluator of one operator over one unit (`evaluator.verdict.Monitor`, with roles)."""
+
+    __slots__ = ("closed", "ordered")
+
+    def __init__(self, contract: Contract) -> None:
+        self.ordered = contract is Contract.ORDERED
+        self.closed = False
+
+    @abstractmethod
+    def feed(self, item: Item, role: int = 0) -> None:
+        """Take an item that matches; it may belong anywhere in the order."""
+
+    @abstractmethod
+    def retract(self, item: Item, role: int = 0) -> None:
+        """Take back an item that was fed in this role. Raises ValueError when it was not."""
+
+    @property
+    @abstractmethod
+    def result(self) -> Result:
+        """The result if nothing else arrived."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether no item at all can change the result, wherever in the order it belongs."""
+        return False
+
+    @property
+    def passed_by(self) -> bool:
+        """Whether no item that everything here precedes can change the result."""
+        return False
+
+    @abstractmethod
+    def explain(self) -> Explanation:
+        """The items that decide the result as it is, and why."""
+
+    @abstractmethod
+    def fed(self) -> Iterator[tuple[Item, int]]:
+        """Every item that is here, with its role, in any order."""
+
+    def replace(self, old: Item, new: Item, role: int = 0) -> None:
+        """Exchange an item for a later version of it that is at the same place in the order."""
+        self.retract(old, role)
+        self.feed(new, role)
+
+    @classmethod
+    def corners(cls, roles: int) -> Sequence[tuple[bool, ...]]:
+        """The assumptions to compare where matches are in doubt: for each role, whether what may match does."""
+        return tuple(product((False, True), repeat=roles))
+
+    @classmethod
+    def agreed(cls, variants: Sequence["Monitor"]) -> Result | None:
+        """The result that holds whatever is in doubt, from one monitor per corner; None if there is none."""
+        results = {variant.result for variant in variants}
+        return results.pop() if len(results) == 1 else None
+
+    def close(self) -> None:
+        self.closed = True
+
+    def reopen(self) -> None:
+        self.closed = False
+
+    @property
+    def final(self) -> bool:
+        return self.closed or self.decided or (self.ordered and self.passed_by)
+
+    @property
+    def verdict(self) -> Verdict:
+        evidence, reason = self.explain()
+        return Verdict(self.result, self.final, evidence, reason)

@@ -1,0 +1,156 @@
+"""Order (SEMANTICS.md, section 2): which item precedes which, and the first of the items that match."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from sortedcontainers import SortedKeyList
+
+from evaluator.items import Item
+
+Group = str | None
+"""The items that a seq orders are a group, by their session; None is all others, which only time orders."""
+
+_LAST: Final = "\U0010ffff"
+"""Sorts after the name of any session that is likely to be met."""
+
+
+def group_of(item: Item) -> Group:
+    """The group in which an item is ordered by seq: its session's, if it has a session and a seq."""
+    return None if item[5] is None else item[3]
+
+
+def precedes(a: Item, b: Item) -> bool:
+    """By seq within a session where both have one, else by time; strictly."""
+    group = group_of(a)
+    if group is not None and group == group_of(b):
+        return a[5] < b[5]  # type: ignore[operator]
+    return a[6] < b[6]
+
+
+def by_seq(item: Item) -> tuple[int | None, int]:
+    return item[5], item[6]
+
+
+def by_time(item: Item) -> int:
+    return item[6]
+
+
+class Run:
+    """Items in the order of a key. A plain list as long as they come in order; sorted blocks once they do not."""
+
+    __slots__ = ("_items", "_key")
+
+    def __init__(self, key: Callable[[Item], Any]) -> None:
+        self._key = key
+        self._items: Any = []
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
+
+    def __getitem__(self, position: int) -> Item:
+        item: Item = self._items[position]
+        return item
+
+    def add(self, item: Item) -> bool:
+        """Whether the item is now the first one. O(1) at the end, O(log n) elsewhere."""
+        items = self._items
+        if items.__class__ is list:
+            if not items or self._key(items[-1]) <= self._key(item):
+                items.append(item)
+                return len(items) == 1
+            items = self._items = SortedKeyList(items, key=self._key)
+        items.add(item)
+        return items[0] is item
+
+    def remove(self, item: Item) -> None:
+        """Take out the item with this id. Raises ValueError when it is not there."""
+        key = self._key(item)
+        if self._items.__class__ is list:
+            self._items = SortedKeyList(self._items, key=self._key)
+        position = self._items.bisect_key_left(key)
+        while position < len(self._items):
+            found = self._items[position]
+            if found[0] == item[0]:
+                del self._items[position]
+                return
+            if self._key(found) != key:
+                break
+            position += 1
+        raise ValueError(f"the item {item.id!r} was never fed")
+
+    def position(self, key: Any) -> int:
+        """How many items have a smaller key."""
+        if self._items.__class__ is list:
+            return bisect_left(self._items, key, key=self._key)
+        position: int = self._items.bisect_key_left(key)
+        return position
+
+    def since(self, key: Any) -> Iterator[Item]:
+        """The items whose key is at least this, in order."""
+        if self._items.__class__ is list:
+            return iter(self._items[self.position(key) :])
+        items: Iterator[Item] = self._items.irange_key(min_key=key)
+        return items
+
+
+def _by_first(head: Item) -> tuple[int, str, bool, int]:
+    seq = head[5]
+    return head[6], _LAST if head[3] is None else head[3], seq is None, seq or 0
+
+
+class Occurrences:
+    """The items that match one matcher, and the first of them.
+
+    The first is the earliest by time among each session's lowest seq and the earliest without one; at the same time
+    the one whose session has the lower name, then the one with a seq.
+    """
+
+    __slots__ = ("_heads", "_runs", "_size")
+
+    def __init__(self) -> None:
+        self._runs: dict[Group, Run] = {}
+        self._heads: Any = SortedKeyList(key=_by_first)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Item]:
+        """Session by session, in order within each."""
+        for run in self._runs.values():
+            yield from run
+
+    @property
+    def first(self) -> Item | None:
+        return self._heads[0] if self._size else None
+
+    def add(self, item: Item) -> None:
+        group = group_of(item)
+        run = self._runs.get(group)
+        if run is None:
+            run = self._runs[group] = Run(by_time if group is None else by_seq)
+        if run.add(item):
+            if len(run) > 1:
+                self._heads.remove(run[1])
+            self._heads.add(item)
+        self._size += 1
+
+    def remove(self, item: Item) -> None:
+        """Raises ValueError when it is not there."""
+        group = group_of(item)
+        run = self._runs.get(group)
+        if run is None:
+            raise ValueError(f"the item {item.id!r} was never fed")
+        head = run[0]
+        run.remove(item)
+        self._size -= 1
+        if not run:
+            del self._runs[group]
+            self._heads.remove(head)
+        elif run[0] is not head:
+            self._heads.remove(head)
+            self._heads.add(run[0])
