@@ -5,7 +5,7 @@ call, what the model asked for, approvals. The items are the same for every orde
 and what is delivered twice counts once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from collector import conventions
 from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN
 from collector.assembly.executions import Execution
 from collector.assembly.owners import Happening, Happenings, Owner, changes_of, turn_of
-from collector.assembly.tree import EMPTY, Context, Node, Trace, own_context, shared_context
+from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, Trace, own_context, shared_context
 from collector.conventions import trace_contract
 from collector.conventions.reading import Reading, Role
 from collector.telemetry import KIND_CONSUMER, KIND_SERVER, Batch, Scope, Span
@@ -49,6 +49,13 @@ class Assembly:
             assembled.changes.extend(changes_of(owner))
         self._dirty.clear()
         return assembled
+
+    def sessions(self) -> Iterator[tuple[str, bytes]]:
+        """The session and trace of every tool, model, agent and workflow span, with items or without, as known now."""
+        for trace_id, trace in self._traces.items():
+            for node in trace.nodes.values():
+                if node.role in SIGNIFICANT:
+                    yield node.context.said or trace_id.hex(), trace_id
 
     def forget(self, trace_id: bytes) -> None:
         """Drop everything of a trace. What was said of it stands; its spans would count as new if they came again."""

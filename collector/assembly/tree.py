@@ -36,7 +36,7 @@ class Context(NamedTuple):
 
 
 EMPTY: Final = Context()
-_SIGNIFICANT: Final = frozenset({Role.TOOL, Role.MODEL, Role.AGENT, Role.WORKFLOW})
+SIGNIFICANT: Final = frozenset({Role.TOOL, Role.MODEL, Role.AGENT, Role.WORKFLOW})
 
 
 class Node:
@@ -60,7 +60,7 @@ class Node:
     def handed_down(self) -> Context:
         """The context that its children take over."""
         role = self.role
-        if role not in _SIGNIFICANT:
+        if role not in SIGNIFICANT:
             return self.context
         if role is Role.AGENT or role is Role.WORKFLOW:
             return self.context._replace(near=self, agent=self)
