@@ -220,12 +220,13 @@ class RunOutcome:
             return ExitStatus.INTERRUPTED
         if self.stops:
             return ExitStatus.NOTHING_RAN
-        if any(test.status is not Status.PASSED for test in self.tests) or _unverified(self.behaviors):
+        if any(test.status is not Status.PASSED for test in self.tests) or unverified(self.behaviors):
             return ExitStatus.NOT_VERIFIED
         return ExitStatus.VERIFIED
 
 
-def _unverified(units: Sequence[UnitBehaviors]) -> bool:
+def unverified(units: Sequence[UnitBehaviors]) -> bool:
+    """Whether some behavior of severity `error` neither passes nor is not applicable."""
     return any(
         result.severity is Severity.ERROR and result.verdict.result not in (Result.PASS, Result.NOT_APPLICABLE)
         for unit in units
