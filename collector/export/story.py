@@ -20,9 +20,9 @@ CALLS_SHOWN: Final = 12
 
 def duration(ms: float) -> str:
     """A length of time as people say it: `0.4 ms`, `41 ms`, `1.2 s`, `2 min 5 s`."""
-    if ms < 10:
+    if ms < 1:
         return f"{max(ms, 0):.1f} ms"
-    if ms < 1000:
+    if ms < 999.5:
         return f"{ms:.0f} ms"
     if ms < 59_950:
         return f"{ms / 1000:.1f} s"
@@ -30,17 +30,15 @@ def duration(ms: float) -> str:
 
 
 def decided(decision: Decision) -> str:
-    """What made the verdict known and when: `decided 3.0 ms after the span, reply not awaited`."""
+    """What made the verdict known and when: `decided 3 ms after the span, reply not awaited`."""
     by = decision.by
     if by is ClosedBy.NOT_SENT:
         return "not sent"
     if by is ClosedBy.SETTLE_TIME:
         return "decided after the whole settle_time: no span told that the agent was done"
-    if decision.lag_ms is None:
-        told = "decided by the reply"
-    else:
-        span = printable(decision.span, 40) or "span"
-        told = f"decided {duration(decision.lag_ms)} after the {'span' if span == 'span' else f'span {span}'}"
+    told = "decided by the reply"
+    if decision.lag_ms is not None:
+        told = f"decided {duration(decision.lag_ms)} after the span"
     return told if decision.reply_awaited else f"{told}, reply not awaited"
 
 
