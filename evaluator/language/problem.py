@@ -1,11 +1,20 @@
 """Problems: what is wrong with a file, and where. Shared by the test specs and the behavior files."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 NEAR = 0.6
 """How alike two words must be, as difflib has it, for one to be offered for the other."""
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What would break the line or reach the terminal as a command."""
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return repr(character.group())[1:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +34,11 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        """`<file>:<line>: <path>: <message> (did you mean '<hint>'?)`."""
+        """`<file>:<line>: <path>: <message> (did you mean '<hint>'?)`, one line without control characters."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         path = f"{self.path}: " if self.path else ""
         hint = f" (did you mean '{self.hint}'?)" if self.hint else ""
-        return f"{place}: {path}{self.message}{hint}"
+        return _CONTROL.sub(_escaped, f"{place}: {path}{self.message}{hint}")
 
 
 class SpecProblems(ValueError):

@@ -20,8 +20,7 @@ def quoted(node: Node) -> str:
     The text of the file is shown and not what came of it: an expanded `${NAME}` must not reach the output.
     """
     if isinstance(node, ScalarNode) and node.value is not None and node.text:
-        text = node.text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-        return f"'{text}'" if len(text) <= _SHOWN else f"'{text[:_SHOWN]}…'"
+        return f"'{node.text}'" if len(node.text) <= _SHOWN else f"'{node.text[:_SHOWN]}…'"
     return node.kind if not (isinstance(node, ScalarNode) and node.value == "") else "an empty text"
 
 

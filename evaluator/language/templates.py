@@ -21,6 +21,9 @@ _STEP = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<index>[0-9]{1,9})\]")
 _LISTED: Final = 12
 """How many of the keys that are there an error names."""
 
+_BARE: Final = frozenset({("previous",), ("test",), ("session",)})
+"""The roots that need a path behind them."""
+
 AGENT_ROOTS: Final = frozenset({"message", "test", "session"})
 """What the placeholders under `agent` start with."""
 TRIGGER_ROOTS: Final = frozenset({"previous"})
@@ -61,11 +64,14 @@ def path_of(text: str) -> tuple[str, ...]:
 
 
 def parse(text: str, roots: Collection[str]) -> Template:
-    """The pieces of a text. `{{...}}` is a placeholder when its path starts with one of `roots`, else plain text."""
+    """The pieces of a text. `{{...}}` is a placeholder when its path starts with one of `roots`, else plain text.
+
+    Of the roots only `message` may stand alone: `{{previous}}` is plain text.
+    """
     pieces: list[str | Placeholder] = []
     end = 0
     for found in placeholders(text):
-        if not found.path or found.path[0] not in roots:
+        if not found.path or found.path[0] not in roots or found.path in _BARE:
             continue
         start = text.index(found.text, end)
         if start > end:
