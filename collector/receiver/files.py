@@ -109,7 +109,7 @@ class _Reading:
         self._place = "line 1"
         while line := stream.readline():
             if line.strip(_BLANKS):
-                yield from self._decode(decode_line, line)
+                yield from self._decode(decode_line, line, self._place)
             number += 1
             self._place = f"line {number}"
 
@@ -130,23 +130,22 @@ class _Reading:
 
         So they are read resource by resource, neighbours of one signal together. `offset` is where they begin.
         """
-        piece, piece_signal = bytearray(), Signal.TRACES
+        piece, piece_signal, piece_place = bytearray(), Signal.TRACES, ""
         for field, contents in self._fields(stream, offset):
             signal = self._signal(contents) or piece_signal
             if piece and (signal is not piece_signal or len(piece) + len(field) > _PIECE):
-                yield from self._decode_resources(piece_signal, bytes(piece))
+                yield from self._decode_resources(piece_signal, bytes(piece), piece_place)
                 piece.clear()
-            piece_signal = signal
             if not piece:
-                self._place = f"byte {offset}"
+                piece_signal, piece_place = signal, self._place
             piece += field
-            offset += len(field)
         if piece:
-            yield from self._decode_resources(piece_signal, bytes(piece))
+            yield from self._decode_resources(piece_signal, bytes(piece), piece_place)
 
     def _fields(self, stream: IO[bytes], offset: int) -> Iterator[tuple[bytes, bytes]]:
         """Each field 1 as it is in the file, and its contents."""
         while tag := stream.read(1):
+            self._place = f"byte {offset}"
             header = bytearray(tag)
             size = shift = 0
             while tag == _FIELD_ONE and len(header) <= 5:
@@ -157,7 +156,6 @@ class _Reading:
                 if byte < 0x80:
                     break
             if tag != _FIELD_ONE or size > _LARGEST or header[-1] >= 0x80:
-                self._place = f"byte {offset}"
                 raise self._problem(f"expected a resource (field 1) of an OTLP request, found {header.hex(' ')}")
             contents = self._exactly(stream, size)
             yield bytes(header) + contents, contents
@@ -169,18 +167,19 @@ class _Reading:
         except NotProtobuf:
             return Signal.TRACES  # its decoder says what is wrong with it
 
-    def _decode_resources(self, signal: Signal, request: bytes) -> Iterator[Batch]:
+    def _decode_resources(self, signal: Signal, request: bytes, place: str) -> Iterator[Batch]:
         if signal is not Signal.METRICS:
-            yield from self._decode(decode_traces if signal is Signal.TRACES else decode_logs, request)
+            yield from self._decode(decode_traces if signal is Signal.TRACES else decode_logs, request, place)
 
-    def _decode(self, decoder: Callable[[bytes], Decoded], body: bytes) -> Iterator[Batch]:
+    def _decode(self, decoder: Callable[[bytes], Decoded], body: bytes, place: str) -> Iterator[Batch]:
         try:
             decoded = decoder(body)
         except Malformed as malformed:
-            self._on_problem(self._problem(str(malformed)))
+            self._on_problem(FileProblem(self._path, place, str(malformed)))
             return
         if decoded.rejected:
-            self._on_problem(self._problem(f"{decoded.rejected} left out; the first, {decoded.reason}"))
+            message = f"{decoded.rejected} left out; the first, {decoded.reason}"
+            self._on_problem(FileProblem(self._path, place, message))
         batch = decoded.batch
         if batch.spans or batch.logs or batch.records:
             yield batch

@@ -14,6 +14,11 @@ from collector.telemetry import Batch
 
 _STEP: Final = 10
 """ms during which further changes of the file join the first."""
+_DEBOUNCE: Final = 50
+"""ms after which changes are told although more of them come."""
+_LOOK: Final = 200
+"""ms without a notice after which the file is looked at anyway: the first change may come before the watch stands,
+and some file systems send none."""
 _PIECE: Final = 1 << 20
 
 
@@ -63,15 +68,19 @@ class Following:
         self._hand_on([last])
 
     async def run(self) -> None:
-        """Drain now and at every change, until cancelled."""
-        directory = self._path.absolute().parent
+        """Drain now and at every change, until cancelled. Makes the file's directory if there is none."""
+        directory, name = self._path.absolute().parent, self._path.name
         directory.mkdir(parents=True, exist_ok=True)
-        name = str(directory / self._path.name)
-        changes = awatch(
-            directory, watch_filter=lambda _, path: path == name, step=_STEP, recursive=False, debounce=50
-        )
         self.drain()
-        async for _ in changes:
+        async for _ in awatch(
+            directory,
+            watch_filter=lambda _, path: Path(path).name == name,
+            debounce=_DEBOUNCE,
+            step=_STEP,
+            rust_timeout=_LOOK,
+            yield_on_timeout=True,
+            recursive=False,
+        ):
             self.drain()
 
     def _skip(self) -> None:

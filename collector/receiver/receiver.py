@@ -20,8 +20,8 @@ class Receiver:
     `sink` is called in the event loop for every request that carries something, before the client gets its success;
     it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port; `grpc_port=None`
     serves HTTP only. `app` gets every HTTP request that is not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the
-    bearer `token` guards these paths and gRPC, not `app`. `on_problem` is told in one sentence of each request that was
-    refused, and of each that lost a part.
+    bearer `token` guards these paths and gRPC, not `app`. `on_problem` is told in one sentence of each request that
+    was refused, and of each that lost a part.
     """
 
     def __init__(

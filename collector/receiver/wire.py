@@ -9,15 +9,8 @@ _VARINT, _I64, _LENGTH, _I32 = 0, 1, 2, 5
 _FIXED_SIZES: Final = {_I64: 8, _I32: 4}
 _LONGEST_VARINT: Final = 10
 
-_SPAN_TYPES: Final = {
-    **dict.fromkeys((1, 2, 3, 4, 5, 9, 11, 13, 15), _LENGTH),
-    **dict.fromkeys((6, 10, 12, 14), _VARINT),
-    7: _I64,
-    8: _I64,
-    16: _I32,
-}
 _METRIC_TYPES: Final = dict.fromkeys((1, 2, 3, 5, 7, 9, 10, 11, 12), _LENGTH)
-"""The wire types of the fields of `Span` and `Metric`. `LogRecord` differs from both in field 1 already."""
+"""The wire types of the fields of `Metric`. A `Span` has others, but for one that has little more than its ids."""
 
 
 class NotProtobuf(ValueError):
@@ -84,11 +77,14 @@ def _signal_of_leaf(leaf: list[Field]) -> Signal:
     first = next((field for field in leaf if field.number == 1), None)
     if first is None or first.wire_type != _LENGTH:
         return Signal.LOGS  # a log record's field 1 is its time; spans have their trace id there, metrics their name
-    may_be_metric = _agree(leaf, _METRIC_TYPES)
-    if _agree(leaf, _SPAN_TYPES) and (first.end - first.start == 16 or not may_be_metric):
-        return Signal.TRACES
-    return Signal.METRICS if may_be_metric else Signal.TRACES
+    if _agree(leaf, _METRIC_TYPES) and not (_lengths(leaf, 1) == {16} and _lengths(leaf, 2) == {8}):
+        return Signal.METRICS
+    return Signal.TRACES
 
 
 def _agree(leaf: list[Field], types: dict[int, int]) -> bool:
     return all(types.get(field.number, field.wire_type) == field.wire_type for field in leaf)
+
+
+def _lengths(message: list[Field], number: int) -> set[int]:
+    return {field.end - field.start for field in message if field.number == number}

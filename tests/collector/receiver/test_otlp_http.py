@@ -398,6 +398,16 @@ async def test_the_raw_body_is_handed_on_decompressed_once_it_is_accepted() -> N
     assert raw == [Received(Signal.TRACES, PROTOBUF, body), Received(Signal.METRICS, JSON, b"{}")]
 
 
+async def test_problems_are_told() -> None:
+    problems: list[str] = []
+    async with running(on_problem=problems.append) as run:
+        await run.post("/v1/traces", b"\xff")
+        await run.post("/v1/traces", PARTLY_BAD.SerializeToString())
+
+    assert problems[0].startswith("a request was refused: the body of 1 bytes is not a protobuf")
+    assert problems[1].startswith("1 of a request's traces rejected; the first, span 2 ('bad')")
+
+
 async def test_a_page_on_this_machine_may_export() -> None:
     origin = "http://localhost:5173"
     async with running() as run:

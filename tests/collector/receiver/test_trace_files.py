@@ -1,0 +1,286 @@
+"""Reading telemetry from files: every format, told apart by content, and every kind of damage."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, ResourceMetrics, ScopeMetrics
+from otlp_building import (
+    batch_logs,
+    batch_spans,
+    log_requests,
+    logs_request,
+    plain_logs,
+    plain_spans,
+    span,
+    text,
+    to_json,
+    trace_requests,
+    traces_request,
+)
+
+from collector.receiver import files
+from collector.receiver.files import FileProblem, read
+from collector.receiver.intake import Signal
+from collector.receiver.wire import fields, signal_of
+from collector.telemetry import Batch
+
+CORPUS = Path(__file__).parents[3] / ".." / "shared" / "corpus"
+unhurried = settings(max_examples=50, deadline=None)
+
+TRACES = traces_request(span("one"), span("two", 2))
+MORE_TRACES = traces_request(span("three", 3))
+LOGS = logs_request(LogRecord(event_name="an event", time_unix_nano=1))
+METRICS = ExportMetricsServiceRequest(
+    resource_metrics=[ResourceMetrics(scope_metrics=[ScopeMetrics(metrics=[Metric(name="m", gauge={})])])]
+)
+RECORD = json.dumps({"v": 1, "type": "tool", "ts": 1.5, "fn": "get_order"}).encode()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[bytes], Path]:
+    def write(content: bytes) -> Path:
+        path = tmp_path / "telemetry"
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+Write = Callable[[bytes], Path]
+
+
+def contents(path: Path) -> list[str]:
+    """What the file carries, in order: names of spans, of log events and of recorded functions."""
+    found: list[str] = []
+    for batch in read(path):
+        found += [span.name for span in batch.spans]
+        found += [record.event_name for record in batch.logs]
+        found += [record["fn"] for record in batch.records]
+    return found
+
+
+def delimited(*bodies: bytes) -> bytes:
+    return b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
+
+
+traces, more, logs, metrics = (r.SerializeToString() for r in (TRACES, MORE_TRACES, LOGS, METRICS))
+FORMATS = {
+    "a request of traces": (traces, ["one", "two"]),
+    "a request of logs": (logs, ["an event"]),
+    "requests of traces one after another": (traces + more, ["one", "two", "three"]),
+    "requests of traces and of logs": (traces + logs + more, ["one", "two", "an event", "three"]),
+    "metrics": (metrics, []),
+    "metrics between traces": (traces + metrics + more, ["one", "two", "three"]),
+    "length-delimited requests": (delimited(traces, more), ["one", "two", "three"]),
+    "length-delimited logs": (delimited(logs), ["an event"]),
+    "length-delimited, an empty one first": (delimited(b"", traces), ["one", "two"]),
+    "a line of JSON": (to_json(TRACES), ["one", "two"]),
+    "lines of JSON": (to_json(TRACES) + b"\n" + to_json(LOGS) + b"\n", ["one", "two", "an event"]),
+    "lines with blank ones between": (b"\n \n" + to_json(TRACES) + b"\r\n\r\n", ["one", "two"]),
+    "lines with metrics": (to_json(METRICS) + b"\n" + to_json(LOGS), ["an event"]),
+    "lines after a byte order mark": (b"\xef\xbb\xbf" + to_json(TRACES), ["one", "two"]),
+    "trace-contract lines": (RECORD + b"\n" + RECORD, ["get_order", "get_order"]),
+    "lines of both kinds": (RECORD + b"\n" + to_json(TRACES), ["get_order", "one", "two"]),
+    "an empty file": (b"", []),
+    "a file of blanks": (b"\n\n  \n", []),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("encode", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_file_is_read_whatever_its_format(
+    write: Write, encode: Callable[[bytes], bytes], content: bytes, expected: list[str]
+) -> None:
+    assert contents(write(encode(content))) == expected
+
+
+def test_members_of_gzip_are_read_one_after_another(write: Write) -> None:
+    assert contents(write(gzip.compress(traces) + gzip.compress(more))) == ["one", "two", "three"]
+
+
+def test_a_request_that_begins_like_a_line_with_a_brace_is_told_from_text(write: Write) -> None:
+    resource = traces_request(span("x" * 40)).resource_spans[0]
+    resource.schema_url = "u" * (123 - resource.ByteSize() - 2)
+    body = ExportTraceServiceRequest(resource_spans=[resource]).SerializeToString()
+
+    assert body.startswith(b"\n{")
+    assert contents(write(body)) == ["x" * 40]
+
+
+def test_a_large_request_is_read_in_pieces(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PIECE", 500)
+    path = write(b"".join(traces_request(span(str(n), n + 1)).SerializeToString() for n in range(100)))
+
+    batches = list(read(path))
+
+    assert len(batches) > 5
+    assert [span.name for batch in batches for span in batch.spans] == [str(n) for n in range(100)]
+
+
+def test_reading_is_lazy(write: Write) -> None:
+    batches = read(write(to_json(TRACES) + b"\n{broken"))
+
+    assert [span.name for span in next(batches).spans] == ["one", "two"]
+    with pytest.raises(FileProblem, match="line 2"):
+        next(batches)
+
+
+DAMAGED = {
+    "a broken line": (RECORD + b"\n{broken\n", "line 2: the body is not JSON"),
+    "a cut last line": (to_json(TRACES) + b"\n" + to_json(TRACES)[:-9], "line 2: the body is not JSON"),
+    "a line that is no object": (b"[1]\n", "line 1: the body is a JSON list"),
+    "a line of something else": (b'{"level": "info"}', "line 1: the object is neither an OTLP request"),
+    "a wrong type in a line": (b'{"resourceSpans": 5}', "line 1: resourceSpans: expected a list"),
+    "a cut request": (traces[:-3], "byte 0: the file is cut: 3 of the next"),
+    "a cut second request": (traces + more[:-3], f"byte {len(traces)}: the file is cut: 3 of the next"),
+    "a cut length-delimited request": (delimited(traces)[:-3], "byte 0: the file is cut: 3 of the next"),
+    "a cut length": (delimited(traces) + b"\0\0", f"byte {len(traces) + 4}: expected the length of a request"),
+    "another field": (traces + b"\x12\x01a", f"byte {len(traces)}: expected a resource (field 1)"),
+    "damage inside": (traces.replace(b"two", b"\xff\xff\xff"), "byte 0: the body of"),
+    "a claimed length of gigabytes": (b"\n\xff\xff\xff\xff\x07", "byte 0: the file is cut: 2147483647 of the next"),
+    "a length past protobuf's limit": (b"\n\xff\xff\xff\xff\x0f", "byte 0: expected a resource"),
+    "an endless length": (b"\n" + b"\xff" * 12, "byte 0: expected a resource"),
+    "an image": (b"\x89PNG\r\n\x1a\n", "byte 0: the file begins with b'\\x89PNG"),
+    "prose": (b"hello", "byte 0: the file begins with b'hello'"),
+    "zstd": (b"\x28\xb5\x2f\xfd1234", "byte 0: the file is compressed with zstd"),
+    "zstd after a length": (b"\0\0\0\x08\x28\xb5\x2f\xfd1234", "byte 0: the file is compressed with zstd"),
+    "a span with a wrong id": (
+        traces_request(span("bad", trace_id=b"x")).SerializeToString(),
+        "byte 0: 1 left out; the first, span 1 ('bad'): its trace id has 1 bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
+def test_damage_is_a_problem_with_its_place(write: Write, content: bytes, message: str) -> None:
+    path = write(content)
+
+    with pytest.raises(FileProblem) as raised:
+        list(read(path))
+
+    assert str(raised.value).startswith(f"{path}: {message}")
+
+
+def test_a_cut_gzip_file_is_a_problem_after_what_could_be_read(write: Write) -> None:
+    lines = b"".join(to_json(traces_request(span(f"{n}", n + 1))) + b"\n" for n in range(5000))
+    path = write(gzip.compress(lines)[:-2000])
+    batches: list[Batch] = []
+
+    with pytest.raises(FileProblem, match=r"line \d+: the gzip file is cut here") as raised:
+        batches.extend(read(path))
+
+    read_names = [span.name for batch in batches for span in batch.spans]
+    assert read_names == [f"{n}" for n in range(len(read_names))]
+    assert raised.value.place == f"line {len(read_names) + 1}"
+    assert len(read_names) > 100
+
+
+def test_a_damaged_gzip_file_is_a_problem(write: Write) -> None:
+    content = bytearray(gzip.compress(traces * 100))
+    content[-6] ^= 0xFF
+
+    with pytest.raises(FileProblem, match="the gzip file is damaged here"):
+        list(read(write(bytes(content))))
+
+
+def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match="No such file"):
+        list(read(tmp_path / "none"))
+
+
+def test_a_directory_is_a_problem(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match="directory"):
+        list(read(tmp_path))
+
+
+def test_how_far_the_file_was_read_is_told(write: Write) -> None:
+    positions: list[int] = []
+    path = write(delimited(traces, b"x" * 0, more))
+
+    list(read(path, on_position=positions.append))
+
+    assert len(positions) == 2
+    assert positions == sorted(positions)
+    assert positions[-1] == path.stat().st_size
+
+
+def test_problems_of_lines_can_be_taken_and_reading_goes_on(write: Write) -> None:
+    problems: list[FileProblem] = []
+    path = write(b"{broken\n" + to_json(TRACES) + b"\n{}\n" + RECORD)
+
+    batches = list(read(path, problems.append))
+
+    assert [problem.place for problem in problems] == ["line 1", "line 3"]
+    assert [len(batch.spans) + len(batch.records) for batch in batches] == [2, 1]
+
+
+@unhurried
+@given(request=trace_requests)
+def test_resources_of_any_traces_are_told_to_be_traces(request: ExportTraceServiceRequest) -> None:
+    for resource in request.resource_spans:
+        expected = Signal.TRACES if any(scope.spans for scope in resource.scope_spans) else None
+        assert signal_of(resource.SerializeToString()) is expected
+
+
+@unhurried
+@given(request=log_requests)
+def test_resources_of_any_logs_are_told_to_be_logs(request: ExportLogsServiceRequest) -> None:
+    for resource in request.resource_logs:
+        records = [record for scope in resource.scope_logs for record in scope.log_records if record.ByteSize()]
+        assert signal_of(resource.SerializeToString()) is (Signal.LOGS if records else None)
+
+
+LEAVES = {
+    "a span with nothing but its ids": (TRACES.resource_spans[0], span(""), Signal.TRACES),
+    "a metric with nothing but its name": (METRICS.resource_metrics[0], Metric(name="m"), Signal.METRICS),
+    "a metric with a name of 16 bytes": (
+        METRICS.resource_metrics[0],
+        Metric(name="m" * 16, gauge={"data_points": [{"as_int": 1}]}),
+        Signal.METRICS,
+    ),
+    "a log record with nothing but its body": (LOGS.resource_logs[0], LogRecord(body=text("b")), Signal.LOGS),
+}
+
+
+@pytest.mark.parametrize(("name", "leaf", "signal"), [(n, leaf, s) for n, (_, leaf, s) in LEAVES.items()])
+def test_the_barest_leaves_are_told_apart(name: str, leaf: object, signal: Signal) -> None:
+    body = leaf.SerializeToString()  # type: ignore[attr-defined]
+    scope = b"\x12" + bytes([len(body)]) + body
+
+    assert signal_of(b"\x12" + bytes([len(scope)]) + scope) is signal
+
+
+def test_fields_are_walked_over_every_wire_type() -> None:
+    buffer = b"\x08\x96\x01" + b"\x11" + bytes(8) + b"\x1a\x02hi" + b"\x25" + bytes(4)
+
+    assert [(f.number, f.wire_type, buffer[f.start : f.end]) for f in fields(buffer, 0, len(buffer))] == [
+        (1, 0, b"\x96\x01"),
+        (2, 1, bytes(8)),
+        (3, 2, b"hi"),
+        (4, 5, bytes(4)),
+    ]
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not in this checkout")
+def test_every_file_of_the_corpus_reads_as_a_plain_decoder_reads_it() -> None:
+    paths = sorted(CORPUS.glob("*/*.otlp"))
+    assert len(paths) > 100
+    for path in paths:
+        batch = Batch()
+        for part in read(path):
+            batch.spans += part.spans
+            batch.logs += part.logs
+        if path.name.endswith(".logs.otlp"):
+            assert batch.spans == []
+            assert batch_logs(batch) == plain_logs(ExportLogsServiceRequest.FromString(path.read_bytes()))
+        else:
+            assert batch.logs == []
+            assert batch_spans(batch) == plain_spans(ExportTraceServiceRequest.FromString(path.read_bytes()))
