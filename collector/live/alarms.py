@@ -43,7 +43,7 @@ class Alarm:
         self._client: httpx.AsyncClient | None = None
         self._argv = [] if is_url(target) else shlex.split(target)
         if not is_url(target) and not self._argv:
-            raise ValueError("--on-fail: the command is empty")
+            raise ValueError("the command is empty")
 
     def heard(self, unit: Unit, outcome: BehaviorResult) -> None:
         """A listener of `Board`: rings for what is finally `fail`, whatever its severity."""

@@ -6,7 +6,7 @@ items, its last arrival, the wording of a reason) is gathered and published a fe
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ class Entry:
     last: int
     cells: str = ""
     revised: list[int] = field(default_factory=list)
+    reopened: int = 0
     version: int = 0
     """Changes whenever the timeline may have changed."""
 
@@ -168,18 +169,24 @@ class Board:
         if update.change is not None:
             entry.version += 1
             entry.last = self._clock()
-        changed = self._compare(entry, update) if update.results else False
+        positions = update.results
+        if unit.reopened != entry.reopened:
+            entry.reopened = unit.reopened
+            positions = range(len(entry.cells))  # what only closing made final is provisional again
+        changed = self._compare(entry, positions) if positions else False
         self._gathered[unit.key] = None
         if (changed or unit.closed) and unit.key in self._waiting:
             self._wake(unit.key)
 
-    def _compare(self, entry: Entry, update: Update) -> bool:
+    def _compare(self, entry: Entry, positions: Sequence[int]) -> bool:
         """Publish the results that are not what they were. Returns whether there are any."""
-        results = entry.unit.results
+        evaluation = entry.unit.evaluation
+        if evaluation is None:
+            return False
         cells = list(entry.cells)
         changed = []
-        for position in update.results:
-            outcome = results[position]
+        for position in positions:
+            outcome = evaluation.result(position)
             code = views.letter(outcome)
             if code != cells[position] or outcome.revised != (position in entry.revised):
                 cells[position] = code
@@ -205,7 +212,7 @@ class Board:
     def _entry(self, unit: Unit) -> Entry:
         self._numbers += 1
         now = self._clock()
-        entry = Entry(unit, self._numbers, first=now, last=now)
+        entry = Entry(unit, self._numbers, first=now, last=now, reopened=unit.reopened)
         initial = unit.results
         entry.cells = "".join(map(views.letter, initial))
         entry.revised = [position for position, outcome in enumerate(initial) if outcome.revised]
@@ -227,11 +234,7 @@ class Board:
 def _columns(index: Index, kind: UnitKind) -> tuple[Column, ...]:
     if index.program is None:
         return ()
-    return tuple(
-        Column(behavior.name, kind, behavior.severity)
-        for behavior in index.program.behaviors
-        if behavior.unit == kind.value
-    )
+    return tuple(Column(behavior.name, kind, behavior.severity) for behavior in index.program.of(kind.value))
 
 
 def _mark(positions: list[int], position: int, present: bool) -> None:

@@ -25,6 +25,7 @@ export class Timeline {
     this.evidence = [];
     this.origin = null;
     this.following = false;
+    this.awaited = null;
     this.element = this.build();
     this.rows = new Rows({
       scroller: this.grid,
@@ -149,6 +150,7 @@ export class Timeline {
     put(this.note, filtered ? "Nothing in the timeline matches." : "No items yet.");
     this.rows.resize(this.total);
     if (follow) this.rows.toEnd();
+    if (this.awaited !== null && this.awaited < this.total) this.goTo(this.awaited);
   }
 
   item(index) {
@@ -269,6 +271,8 @@ export class Timeline {
   }
 
   goTo(position) {
+    this.awaited = position < this.total ? null : position;
+    if (this.awaited !== null) return;
     this.rows.drawNow();
     this.rows.reveal(position, true);
     this.rows.activate(position);

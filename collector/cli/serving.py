@@ -1,0 +1,194 @@
+"""What `spanbar serve` runs: the rooms put together, from the first byte received to the last result exported."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from collector.cli.exporting import ResultExports
+from collector.index import Index, Limits, Unit, Update
+from collector.live.alarms import Alarm
+from collector.live.app import Live
+from collector.live.idle import IdleCloser
+from collector.live.metrics import Histogram, Metric, single
+from collector.pipeline import Pipeline
+from collector.receiver import Receiver
+from evaluator.behaviors import Behavior, Program
+from evaluator.verdict import BehaviorResult, Contract
+
+DRAIN: Final = 2.0
+"""s that requests under way have when the server stops; who gets no answer in time sends again elsewhere."""
+
+LAST_WORDS: Final = 2.5
+"""s after that for exports, forwards and on-fail deliveries. Together below the 5 s in which it must be gone."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that `spanbar serve` can be told. `idle` is in s; ports 0 take free ones."""
+
+    behaviors: Sequence[Behavior]
+    contract: Contract
+    host: str
+    http_port: int
+    grpc_port: int
+    token: str | None
+    idle: float
+    limits: Limits
+    on_fail: Sequence[Alarm]
+    exports: ResultExports | None
+
+
+class Serving:
+    """`start`, then `stop` once. Belongs to one event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.index = Index(Program(settings.behaviors, settings.contract), limits=settings.limits)
+        self.pipeline = Pipeline(self.index)
+        self.live = Live(
+            self.index,
+            token=settings.token,
+            unready=lambda: self._unready,
+            metrics=self.metrics,
+            about={"idle_s": settings.idle, "contract": settings.contract.value},
+        )
+        self.receiver = Receiver(
+            self.pipeline.receive,
+            host=settings.host,
+            http_port=settings.http_port,
+            grpc_port=settings.grpc_port,
+            app=self.live.app,
+            token=settings.token,
+        )
+        for alarm in settings.on_fail:
+            self.live.board.listen(alarm.heard)
+        if settings.exports is not None:
+            settings.exports.follow(self.index, self.live.board)
+        self.live.board.listen(self._count)
+        self.index.listen(self._measure)
+        self._idle = IdleCloser(self.index, settings.idle)
+        self._closing: asyncio.Task[None] | None = None
+        self._unready: str | None = "it is starting"
+        self._results: Counter[tuple[str, str]] = Counter()
+        self._delay = Histogram("spanbar_verdict_delay_seconds", "From the end of a span to the result it changed.")
+
+    async def start(self) -> None:
+        """Raises `OSError` when a port or a TLS file cannot be had."""
+        if self.settings.exports is not None:
+            await self.settings.exports.start()
+        await self.live.__aenter__()
+        self._closing = asyncio.create_task(self._idle.run())
+        await self.receiver.start()
+        self._unready = None
+
+    async def stop(self) -> None:
+        """Answer the requests under way, export the results as they stand, and end within five seconds."""
+        self._unready = "it is stopping"
+        self.live.stop()
+        try:
+            async with asyncio.timeout(DRAIN):
+                await self.receiver.stop()
+        except TimeoutError:
+            _log.warning("requests were still under way after %g s; their senders got no answer", DRAIN)
+        if self._closing is not None:
+            self._closing.cancel()
+            await asyncio.gather(self._closing, return_exceptions=True)
+        await self.live.__aexit__(None, None, None)
+        last = [alarm.stop(LAST_WORDS) for alarm in self.settings.on_fail]
+        if self.settings.exports is not None:
+            self.settings.exports.export_open(self.index)
+            last.append(self.settings.exports.close(LAST_WORDS))
+        await asyncio.gather(*last)
+
+    def problems(self) -> list[str]:
+        """What could not be delivered, a line each."""
+        lost = [
+            f"on-fail {a.target}: {a.failed + a.dropped} not told"
+            for a in self.settings.on_fail
+            if a.failed + a.dropped
+        ]
+        return lost + (self.settings.exports.problems() if self.settings.exports is not None else [])
+
+    def metrics(self) -> Iterator[Metric | Histogram]:
+        received = self.receiver.counters
+        kinds = {"span": received.spans, "log": received.logs, "record": received.records}
+        yield Metric(
+            "spanbar_received_total",
+            "Spans, log records and trace-contract records that were accepted.",
+            "counter",
+            {(("kind", kind),): value for kind, value in kinds.items()},
+        )
+        yield single("spanbar_received_bytes_total", "Bytes of accepted bodies.", "counter", received.bytes)
+        yield single(
+            "spanbar_requests_total", "Export requests, refused ones included.", "counter", received.requests
+        )
+        yield single(
+            "spanbar_requests_refused_total", "Export requests that were refused.", "counter", received.refused
+        )
+        yield single("spanbar_rejected_total", "Records left out of accepted requests.", "counter", received.rejected)
+        yield single(
+            "spanbar_dropped_metrics_total",
+            "Metric requests accepted and dropped.",
+            "counter",
+            received.dropped_metrics,
+        )
+        yield from self._index_metrics()
+        yield from self._delivery_metrics()
+        yield self._delay
+
+    def _index_metrics(self) -> Iterator[Metric]:
+        states = Counter((unit.key.kind.value, "closed" if unit.closed else "open") for unit in self._units())
+        yield Metric(
+            "spanbar_units",
+            "Sessions and jobs that are kept.",
+            "gauge",
+            {(("kind", kind), ("state", state)): number for (kind, state), number in states.items()},
+        )
+        yield single("spanbar_items", "Items that are kept.", "gauge", self.index.items)
+        yield single("spanbar_units_evicted_total", "Units evicted to make room.", "counter", self.index.evicted)
+        dropped = sum(unit.dropped for unit in self._units())
+        yield single("spanbar_items_over_limit", "Items of kept units that were not kept.", "gauge", dropped)
+        yield Metric(
+            "spanbar_results_total",
+            "Results that became final, by behavior and result.",
+            "counter",
+            {(("behavior", name), ("result", result)): n for (name, result), n in self._results.items()},
+        )
+        yield single("spanbar_stream_readers", "Open event streams.", "gauge", self.live.board.readers)
+        yield single("spanbar_stream_events_total", "Events published.", "counter", self.live.feed.published)
+
+    def _delivery_metrics(self) -> Iterator[Metric]:
+        if self.settings.on_fail:
+            outcomes = {
+                "delivered": sum(alarm.delivered for alarm in self.settings.on_fail),
+                "failed": sum(alarm.failed for alarm in self.settings.on_fail),
+                "dropped": sum(alarm.dropped for alarm in self.settings.on_fail),
+            }
+            yield _outcomes("spanbar_on_fail_total", "Deliveries of --on-fail.", outcomes)
+        if self.settings.exports is not None:
+            yield _outcomes(
+                "spanbar_export_requests_total", "Requests of --export.", self.settings.exports.outcomes()
+            )
+
+    def _units(self) -> Sequence[Unit]:
+        return tuple(self.index.units.values())
+
+    def _count(self, unit: Unit, outcome: BehaviorResult) -> None:
+        if outcome.verdict.final:
+            self._results[outcome.behavior, outcome.verdict.result.value] += 1
+
+    def _measure(self, update: Update) -> None:
+        item = update.change.new if update.change is not None else None
+        if update.results and item is not None:
+            ended = item.call.ended if item.call is not None and item.call.ended else item.time
+            self._delay.observe((time.time_ns() - ended) / 1e9)
+
+
+def _outcomes(name: str, help: str, outcomes: dict[str, int]) -> Metric:
+    return Metric(name, help, "counter", {(("outcome", outcome),): n for outcome, n in outcomes.items()})
