@@ -1,0 +1,137 @@
+"""Behaviors by unit, for people: a table, then each that does not pass with its reason and its evidence."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from evaluator.harness.outcome import UnitBehaviors
+from evaluator.items import Item, ItemKind
+from evaluator.verdict import BehaviorResult, Result, Severity
+
+COLUMNS: Final = 6
+"""More units than this are counted by result and not shown as columns."""
+
+SHOWN: Final = 40
+"""How many results that do not pass are told in full."""
+
+EVIDENCE: Final = 5
+"""How many items of evidence are listed for one result."""
+
+WIDTH: Final = 100
+"""How many characters of an item's input are shown."""
+
+STYLES: Final = {
+    Result.PASS: ("✓", "green"),
+    Result.FAIL: ("✗", "bold red"),
+    Result.NOT_APPLICABLE: ("·", "dim"),
+    Result.UNKNOWN: ("?", "yellow"),
+    Result.ERROR: ("!", "bold yellow"),
+}
+
+
+def report(console: Console, units: Sequence[UnitBehaviors]) -> None:
+    """Print the table of behaviors by unit and what is to say of those that do not pass."""
+    if not units:
+        return
+    console.print(_matrix(units) if len(units) <= COLUMNS else _counts(units))
+    told = [(unit, result) for unit in units for result in unit.results if not _fine(result)]
+    for unit, result in told[:SHOWN]:
+        console.print()
+        for line in _story(unit, result):
+            console.print(line, soft_wrap=True)
+    if len(told) > SHOWN:
+        console.print(f"\n[dim]and {len(told) - SHOWN} more that do not pass: --json FILE has them all[/dim]")
+
+
+def label(result: Result) -> Text:
+    sign, style = STYLES[result]
+    return Text(f"{sign} {result.value.replace('_', ' ')}", style=style)
+
+
+def describe(item: Item) -> str:
+    """An item in one line: what it is, where in the order, and of a tool call what it was given."""
+    parts = [_title(item)]
+    if item.session is not None:
+        parts.append(f"session {item.session}")
+    if item.seq is not None:
+        parts.append(f"seq {item.seq}")
+    if item.turn is not None:
+        parts.append(f"turn {item.turn}")
+    if item.path is not None:
+        parts.append(item.path)
+    if item.status is not None:
+        parts.append(item.status)
+    if item.input is not None:
+        parts.append(repr(item.input if len(item.input) <= WIDTH else item.input[:WIDTH] + "…"))
+    return ", ".join(parts)
+
+
+def _title(item: Item) -> str:
+    if item.kind is ItemKind.TOOL:
+        return f"call of {item.name}" + (f" ({', '.join(item.ops)})" if item.ops else "")
+    if item.kind is ItemKind.APPROVAL:
+        return "approval" + (f" of {', '.join(item.ops)}" if item.ops else "")
+    return f"event {item.name}"
+
+
+def _fine(result: BehaviorResult) -> bool:
+    return result.verdict.result in (Result.PASS, Result.NOT_APPLICABLE) and not result.revised
+
+
+def _matrix(units: Sequence[UnitBehaviors]) -> Table:
+    table = Table("behavior", box=None, padding=(0, 2), header_style="dim")
+    for unit in units:
+        table.add_column(Text(f"{unit.kind} {_short(unit.id)}", overflow="fold"))
+    for name in _names(units):
+        cells = (_find(unit, name) for unit in units)
+        table.add_row(Text(name), *(label(cell.verdict.result) if cell else Text("") for cell in cells))
+    return table
+
+
+def _counts(units: Sequence[UnitBehaviors]) -> Table:
+    table = Table("behavior", box=None, padding=(0, 2), header_style="dim")
+    for result in Result:
+        table.add_column(label(result), justify="right")
+    for name in _names(units):
+        found = (_find(unit, name) for unit in units)
+        counted = Counter(cell.verdict.result for cell in found if cell)
+        table.add_row(Text(name), *(str(counted[result]) if counted[result] else "" for result in Result))
+    return table
+
+
+def _story(unit: UnitBehaviors, result: BehaviorResult) -> Iterable[str]:
+    sign, style = STYLES[result.verdict.result]
+    warn = " [dim](warn)[/dim]" if result.severity is Severity.WARN else ""
+    revised = " [bold yellow]revised[/bold yellow]" if result.revised else ""
+    yield (
+        f"[{style}]{sign} {result.verdict.result}[/{style}] [bold]{escape(result.behavior)}[/bold]{warn}{revised}"
+        f" [dim]in {unit.kind} {escape(_printable(unit.id))}[/dim]"
+    )
+    yield f"  {escape(_printable(result.verdict.reason))}"
+    evidence = result.verdict.evidence
+    for item in evidence[:EVIDENCE]:
+        yield f"  [dim]·[/dim] {escape(_printable(describe(item)))}"
+    if len(evidence) > EVIDENCE:
+        yield f"  [dim]· and {len(evidence) - EVIDENCE} more[/dim]"
+
+
+def _names(units: Sequence[UnitBehaviors]) -> list[str]:
+    return list(dict.fromkeys(result.behavior for unit in units for result in unit.results))
+
+
+def _find(unit: UnitBehaviors, name: str) -> BehaviorResult | None:
+    return next((result for result in unit.results if result.behavior == name), None)
+
+
+def _short(id: str) -> str:
+    return _printable(id if len(id) <= 12 else id[:8] + "…")
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would take for a command: control characters and bidirectional overrides."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text)

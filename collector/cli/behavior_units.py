@@ -1,0 +1,57 @@
+"""Behaviors on the command line: files of them, and what the index says of them at the end."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from collector.index import Index, Unit
+from evaluator.harness.outcome import TestKey, UnitBehaviors
+from evaluator.language.assertion import Behavior
+from evaluator.language.behaviors import read_behaviors
+from evaluator.language.problem import SpecProblems
+from evaluator.verdict import BehaviorResult
+
+
+def load_behaviors(paths: Iterable[Path]) -> tuple[Behavior, ...]:
+    """The behaviors of all files. Every problem of every file is printed, and then nothing runs (exit 2)."""
+    behaviors: list[Behavior] = []
+    problems: list[str] = []
+    for path in dict.fromkeys(paths):
+        try:
+            behaviors += read_behaviors(path)
+        except SpecProblems as found:
+            problems += map(str, found.problems)
+    if problems:
+        raise BadFiles(problems)
+    return tuple(behaviors)
+
+
+class BadFiles(click.ClickException):
+    """Files that cannot be used; each problem is a line."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+
+    def show(self, file: object = None) -> None:
+        click.echo(self.message, err=True)
+
+
+def behavior_units(
+    index: Index,
+    tests: Callable[[Unit], tuple[TestKey, ...]] = lambda unit: (),
+    relevant: Callable[[Unit, BehaviorResult], bool] = lambda unit, result: True,
+) -> tuple[UnitBehaviors, ...]:
+    """The results of each unit, sessions first, by id: an order that does not depend on arrival."""
+    units = sorted(index.units.values(), key=lambda unit: (unit.key.kind != "session", unit.key.id))
+    return tuple(
+        UnitBehaviors(
+            unit.key.kind.value,
+            unit.key.id,
+            tuple(result for result in unit.results if relevant(unit, result)),
+            tests(unit),
+        )
+        for unit in units
+    )

@@ -1,0 +1,90 @@
+"""`spanbar check`: behaviors over recorded traces."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from collector.cli.behavior_report import report
+from collector.cli.behavior_units import behavior_units, load_behaviors
+from collector.export.json import behaviors_document, write_document
+from collector.index import Index
+from collector.pipeline import Pipeline
+from collector.receiver.files import FileProblem, read
+from evaluator.behaviors import Program
+from evaluator.harness.outcome import unverified
+from evaluator.verdict import Contract
+
+TOLD = 5
+"""How many problems of a file are printed; the rest is counted."""
+
+
+@click.command()
+@click.argument("behaviors", type=click.Path(path_type=Path))
+@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--ordered", is_flag=True, help="Take it that nothing arrives late, and report what is final by that.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the results to FILE (- for stdout)."
+)
+def check(behaviors: Path, traces: tuple[Path, ...], ordered: bool, json_file: Path | None) -> None:
+    """Check BEHAVIORS over recorded TRACES, read as streams of any size.
+
+    A trace file is OTLP (JSON lines as the Collector's file exporter writes them, or protobuf), trace-contract
+    lines, or gzip of these; which one is told by its content. A part of a file that cannot be read makes what would
+    pass unknown.
+    """
+    console = Console(stderr=json_file == Path("-"), highlight=False)
+    program = Program(load_behaviors([behaviors]), Contract.ORDERED if ordered else Contract.ANY)
+    index = Index(program)
+    pipeline = Pipeline(index)
+    unreadable = _feed(pipeline, traces, console)
+    for session, _ in pipeline.assembly.sessions():
+        index.open(session)
+    if unreadable:
+        index.cut_all(unreadable)
+    index.close_all()
+    units = behavior_units(index)
+    if not units:
+        raise click.ClickException(
+            "nothing in these files is a session: no tool call, approval, event or agent span. "
+            "See what they hold with: spanbar explain " + " ".join(map(str, traces))
+        )
+    report(console, units)
+    if json_file is not None:
+        write_document(behaviors_document(units), json_file)
+    sys.exit(1 if unverified(units) else 0)
+
+
+def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
+    """Read all files into the pipeline; what could not be read comes back as a clause, or ""."""
+    problems: list[FileProblem] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        for path in traces:
+            task = progress.add_task(path.name, total=_size(path))
+            try:
+                for batch in read(path, problems.append, lambda at, task=task: progress.update(task, completed=at)):
+                    pipeline.receive(batch)
+            except FileProblem as problem:
+                problems.append(problem)
+    for line in _told(problems):
+        console.print(line, style="yellow", markup=False, soft_wrap=True)
+    if not problems:
+        return ""
+    return f"{len(problems)} part{'s' if len(problems) > 1 else ''} of the recorded files could not be read"
+
+
+def _told(problems: Sequence[FileProblem]) -> Iterator[str]:
+    yield from (str(problem) for problem in problems[:TOLD])
+    if len(problems) > TOLD:
+        yield f"and {len(problems) - TOLD} more problems"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise click.UsageError(f"{path}: {error.strerror}") from error
