@@ -115,7 +115,7 @@ class RunningAgent:
         raise StartError(Stop("port_in_use", self._text(text)))
 
     async def _start(self, argv: tuple[str, ...], trace_file: str | None) -> None:
-        process = self._process = AgentProcess(argv, log_path(self._folder, self._spec.path))
+        process = self._process = AgentProcess(argv, self._folder, log_path(self._folder, self._spec.path))
         await process.start(agent_environment(self._environ, self._telemetry.endpoints, trace_file))
         await self._until_ready(process)
 

@@ -26,10 +26,13 @@ class HookError(Exception):
 class Hooks:
     """The hooks of one spec. Python hooks run in a worker process, one at a time."""
 
-    def __init__(self, spec: Spec, log: Path) -> None:
+    def __init__(self, spec: Spec, folder: Path, environ: Mapping[str, str], log: Path) -> None:
+        """`folder` is where they run; what Python hooks print goes to `log`."""
         self._agent = spec.agent
         self._path = spec.path
-        self._worker = _Worker(spec.agent, log)
+        self._folder = folder
+        self._environ = dict(environ)
+        self._worker = _Worker(spec.agent, folder, self._environ, log)
 
     async def load(self) -> None:
         """Import the Python hooks. Raises HookError if one cannot be."""
@@ -77,7 +80,13 @@ class Hooks:
     async def _run(self, which: str, argv: Sequence[str], output: IO[bytes], errors: IO[bytes]) -> int:
         try:
             process = await asyncio.create_subprocess_exec(
-                *argv, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+                cwd=self._folder,
+                env=self._environ,
             )
         except (OSError, ValueError) as error:
             raise HookError(f"session.{which}: cannot run {argv[0]}: {error}") from None
@@ -97,10 +106,12 @@ class Hooks:
 class _Worker:
     """The process that Python hooks live in; it is started anew after a timeout."""
 
-    def __init__(self, agent: Agent, log: Path) -> None:
+    def __init__(self, agent: Agent, folder: Path, environ: Mapping[str, str], log: Path) -> None:
         hooks = {"setup": agent.setup, "teardown": agent.teardown}
         self._hooks = {which: hook for which, hook in hooks.items() if isinstance(hook, PythonHook)}
         self._timeout = agent.timeout / 1000
+        self._folder = folder
+        self._environ = environ
         self._log = log
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
@@ -133,6 +144,8 @@ class _Worker:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
+                cwd=self._folder,
+                env=self._environ,
                 limit=_LONGEST_LINE,
             )
         for which, hook in self._hooks.items():

@@ -28,15 +28,16 @@ class StartError(Exception):
 
 
 class AgentProcess:
-    """A started agent, in a process group of its own. What it prints goes to `log`."""
+    """A started agent, in a process group of its own. It runs in `folder`; what it prints goes to `log`."""
 
-    def __init__(self, argv: Sequence[str], log: Path) -> None:
+    def __init__(self, argv: Sequence[str], folder: Path, log: Path) -> None:
         self.argv = tuple(argv)
+        self.folder = folder
         self.log = log
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self, environment: Mapping[str, str]) -> None:
-        """Start it in the working directory, without a shell. Raises StartError."""
+        """Start it without a shell. Raises StartError."""
         self._prepare_log()
         try:
             with self.log.open("ab") as output:
@@ -47,6 +48,7 @@ class AgentProcess:
                     stderr=asyncio.subprocess.STDOUT,
                     start_new_session=True,
                     env=dict(environment),
+                    cwd=self.folder,
                 )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error

@@ -1,6 +1,7 @@
 """One spec: its agent, its tests, and the confirmation of what they came to."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,8 +40,8 @@ class Options:
     select: Callable[[str, str], bool] | None = None
     folder: Path = field(default_factory=Path.cwd)
     """Where hooks and agents run, and `.highbar` lies."""
-    environ: Mapping[str, str] = field(default_factory=dict)
-    """What a started agent inherits, and where the model for variations is found."""
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    """What agents and hooks inherit, and where the model for variations is found."""
     blind_wait: float = BLIND_WAIT
 
 
@@ -71,7 +72,8 @@ class SpecRun:
         self._correlation = Correlation(spec.agent.correlate)
         self._attribution = Attribution(self._correlation, self._inventory, same_clock=spec.agent.start is not None)
         self._observation = Observation(spec.agent, self._attribution, self._notify, options.blind_wait)
-        self._hooks = Hooks(spec, log_path(options.folder, spec.path.with_name(f"{spec.path.stem}-hooks")))
+        log = log_path(options.folder, spec.path.with_name(f"{spec.path.stem}-hooks"))
+        self._hooks = Hooks(spec, options.folder, options.environ, log)
         self._plans = list(self._selected())
         self._runs: list[TestRun] = []
 

@@ -75,7 +75,7 @@ class Variations:
 
     def known(self, trigger: str, count: int) -> tuple[str, ...] | None:
         """The paraphrases in the file, fewer than `count` perhaps. Raises VariationsError if it cannot be read."""
-        entry = self._load().get(_key(trigger, count))
+        entry = self._load().get(cache_key(trigger, count))
         return None if entry is None else tuple(entry["variations"])
 
     async def of(self, trigger: str, count: int) -> Sequence[str]:
@@ -99,7 +99,7 @@ class Variations:
             raise VariationsError(f"The model wrote no variation of {trigger!r} that differs from it.")
         entry = {"count": count, "model": self._model.name, "trigger": trigger, "variations": written}
         # Read again: another test may have written meanwhile.
-        self._save({**self._load(), _key(trigger, count): entry})
+        self._save({**self._load(), cache_key(trigger, count): entry})
         return written
 
     def _load(self) -> dict[str, dict[str, Any]]:
@@ -126,7 +126,8 @@ def cache_path(folder: Path) -> Path:
     return next((path for path in candidates if path.exists()), start / CACHE)
 
 
-def _key(trigger: str, count: int) -> str:
+def cache_key(trigger: str, count: int) -> str:
+    """The key of an entry of the file; highbar's, so that both tools share it."""
     identity = json.dumps({"count": count, "trigger": trigger}, sort_keys=True)
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
