@@ -139,12 +139,12 @@ class TerminalReport(Listener):
         counts = [(outcome.count(status), status) for status in (Status.PASSED, Status.FAILED, Status.ERROR)]
         line = Text()
         for count, status in counts:
-            if not count and (status is not Status.PASSED or outcome.tests):
+            if not count and status is not Status.PASSED:
                 continue
             word = (
                 "error" if status is Status.ERROR and count == 1 else "errors" if status is Status.ERROR else status
             )
-            line.append(", " if line else "").append(f"{count} {word}", STYLES[status] if count else "bold red")
+            line.append(", " if line else "").append(f"{count} {word}", STYLES[status] if count else "")
         line.append(f" in {duration((outcome.ended - outcome.started) / 1e6)}", "dim")
         notes = [
             *([_plural(len(outcome.stops), "spec") + " did not run to the end"] if outcome.stops else []),

@@ -29,6 +29,11 @@ HOSTILE = "[red]see [1] and [/red]\x1b[31m\u202etxt.exe\x00<script>alert(1)</scr
 CAPTURE_OFF = NotRecorded("content capture is off", "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true")
 
 
+def key(number: int) -> TestKey:
+    """The key of a test of the first suite."""
+    return TestKey(0, 0, number)
+
+
 def call(name: str, args: Any = None, start: float = 0, end: float = 10, **more: Any) -> Call:
     """`start` and `end` are ms after the message."""
     if more.get("error") is not None:
