@@ -9,6 +9,7 @@ import click
 
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
+from collector.export.html import write_html
 from collector.export.json import run_document, write_document
 from collector.export.junit import write_junit
 from collector.index import Index
@@ -71,6 +72,8 @@ class Files(Listener):
             write_document(run_document(outcome), outputs.json)
         if outputs.junit is not None:
             write_junit(outcome, outputs.junit)
+        if outputs.html is not None:
+            write_html(outcome, outputs.html)
 
 
 class Exporting(Listener):
