@@ -1,8 +1,10 @@
 """JSON Schema (draft 2020-12) of the behavior format (reference/matchers-and-operators.txt), for editors."""
 
+from itertools import combinations
 from typing import Any, Final
 
 from evaluator.language.assertion import PATH_SOURCES, SHELL_OPS, TOOL_KINDS, UnitKind
+from evaluator.language.item_matcher import KEYS, SUBJECTS, TESTS
 from evaluator.language.schema import DIALECT, TEXT, Schema, a, mapping, one_or_more
 from evaluator.verdict import Severity
 
@@ -21,6 +23,7 @@ def behavior_schema() -> Schema:
             "assert": {"type": "object", "oneOf": list(_operators())},
             "matcher": _matcher(),
             "fieldTest": {"anyOf": [SCALAR, _field_tests()]},
+            "innerTest": {"anyOf": [SCALAR, _field_tests(nested=True)]},
             "paths": _paths(),
         },
     }
@@ -47,14 +50,14 @@ def _behavior() -> Schema:
 
 
 def _operators() -> list[Schema]:
-    """One schema an operator: `assert` holds exactly one."""
+    """One schema for each operator: `assert` holds exactly one."""
     window = _object({"seq": WINDOW, "turns": WINDOW}, minProperties=1, maxProperties=1)
     each = {
         "each": a(MATCHER, "For every item like this,"),
         "requires_prior": a(MATCHER, "one like this lies before it,"),
         "within": a(window, "and at most so many log positions or turns before it."),
     }
-    order: Schema = {"type": "array", "minItems": 1, "items": MATCHER}
+    order: Schema = {"type": "array", "minItems": 2, "items": MATCHER}
     return [
         _one("never", MATCHER, "No item matches."),
         _one("eventually", MATCHER, "Some item matches."),
@@ -107,20 +110,20 @@ def _matcher() -> Schema:
         "output": a({**TEXT, "format": "regex"}, "A regex found in the first 500 characters of a tool's output."),
         "where": a(where, "Tests of columns and attributes."),
     }
-    return _object(properties, minProperties=1)
+    pairs = [{"required": list(pair)} for pair in combinations(SUBJECTS, 2)]
+    return mapping(KEYS, properties, minProperties=1, **{"not": {"anyOf": pairs}})
 
 
-def _field_tests() -> Schema:
-    """The tests of one field; all of them must hold."""
-    bound = {"type": ["number", "string"]}
-    properties: dict[str, Schema] = {
-        "not": {"$ref": "#/$defs/fieldTest"},
+def _field_tests(*, nested: bool = False) -> Schema:
+    """The tests of one field; all of them must hold. `nested`: inside `not`, which has no second `not` in it."""
+    operands: dict[str, Schema] = {
         "in": {"type": "array", "minItems": 1, "items": SCALAR},
-        "regex": {"type": "string", "format": "regex"},
+        "regex": {"type": "string", "format": "regex", "minLength": 1},
         "glob": {"type": "string"},
-        "gt": bound,
-        "gte": bound,
-        "lt": bound,
-        "lte": bound,
     }
+    properties: dict[str, Schema] = {
+        test: operands.get(test, {"type": ["number", "string"]}) for test in TESTS if test != "not"
+    }
+    if not nested:
+        properties["not"] = {"$ref": "#/$defs/innerTest"}
     return _object(properties, minProperties=1)

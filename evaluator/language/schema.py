@@ -171,11 +171,11 @@ def _test() -> Schema:
             ),
         },
         oneOf=[
-            {"required": ["trigger", "expect"]},
+            {"required": ["trigger", "expect"], "not": {"required": ["turns"]}},
             {
                 "required": ["turns"],
                 "properties": {"variations": {"enum": [0, None]}},
-                "not": {"required": ["expect"]},
+                "not": {"anyOf": [{"required": ["trigger"]}, {"required": ["expect"]}]},
             },
         ],
     )

@@ -1,0 +1,116 @@
+"""`spanbar validate`: is there anything wrong with these files?"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from collector.cli.specs import BEHAVIORS_PATTERN, SPEC_PATTERN, find
+from evaluator.language import Problem, SpecProblems, read_spec
+from evaluator.language.behaviors import read_behaviors
+from evaluator.language.composer import compose
+from evaluator.language.document import MapNode
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found in one file: what it holds, or its problems."""
+
+    path: Path
+    holds: str
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+    behaviors: tuple[Path, ...] = ()
+    """The behavior files that a spec names."""
+
+
+@click.command()
+@click.argument("paths", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--runs", type=click.IntRange(1), help="Check min_pass as `spanbar run --runs N` would.")
+@click.pass_context
+def validate(context: click.Context, paths: tuple[Path, ...], runs: int | None) -> None:
+    """Check test specs and behavior files. Nothing is run.
+
+    Every problem of every file is shown with its place. DIR means all *.highbar.yaml and *.behaviors.yaml in it;
+    without any name, specs/ is looked through. Exit code: 0 all valid, 2 not.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    findings = list(_all_findings(find(paths, SPEC_PATTERN, BEHAVIORS_PATTERN), runs))
+    for found in findings:
+        _show(console, found)
+    problems = sum(len(found.problems) for found in findings)
+    console.print(_summary(findings, problems), style="red" if problems else "green")
+    context.exit(2 if problems else 0)
+
+
+def _all_findings(paths: Sequence[Path], runs: int | None) -> Iterable[Findings]:
+    """The findings of each file, and of the behavior files that specs name, each file once."""
+    waiting = list(paths)
+    done: set[Path] = set()
+    while waiting:
+        path = waiting.pop(0)
+        if path.absolute() not in done:
+            done.add(path.absolute())
+            found = examine(path, runs)
+            waiting += found.behaviors
+            yield found
+
+
+def examine(path: Path, runs: int | None = None) -> Findings:
+    """Read one file. It is a behavior file when its top-level key is `behaviors`, else a test spec."""
+    try:
+        if _has_behaviors(path):
+            return Findings(path, _count(len(read_behaviors(path)), "behavior"))
+        spec = read_spec(path, environ=os.environ, runs=runs)
+    except SpecProblems as error:
+        return Findings(path, "", error.problems)
+    tests = [test for suite in spec.suites for test in suite.tests]
+    named = tuple(dict.fromkeys(_as_named(file) for test in tests for file in test.behaviors))
+    holds = f"{_count(len(spec.suites), 'suite')}, {_count(len(tests), 'test')}"
+    return Findings(path, holds, warnings=spec.warnings, behaviors=named)
+
+
+def _has_behaviors(path: Path) -> bool:
+    try:
+        root = compose(path.read_bytes(), str(path)).root
+    except OSError:
+        return False  # read_spec says why it cannot be read
+    return isinstance(root, MapNode) and root.get("behaviors") is not None and root.get("agent") is None
+
+
+def _as_named(file: Path) -> Path:
+    """A path as short as the user would write it."""
+    try:
+        return file.relative_to(Path.cwd())
+    except ValueError:
+        return file
+
+
+def _show(console: Console, found: Findings) -> None:
+    unicode = not console.options.ascii_only
+    if found.problems:
+        mark = "✗" if unicode else "x"
+        console.print(f"[red]{mark}[/red] {escape(str(found.path))}: {_count(len(found.problems), 'problem')}")
+    else:
+        mark = "✓" if unicode else "ok"
+        console.print(f"[green]{mark}[/green] {escape(str(found.path))}: {found.holds}")
+    for problem in found.problems:
+        console.print(f"  {escape(str(problem))}")
+    for warning in found.warnings:
+        console.print(f"  [yellow]warning[/yellow] {escape(warning)}")
+
+
+def _summary(findings: Sequence[Findings], problems: int) -> str:
+    files = _count(len(findings), "file")
+    if not problems:
+        return f"{files} valid"
+    invalid = sum(1 for found in findings if found.problems)
+    return f"{_count(problems, 'problem')} in {invalid} of {files}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
