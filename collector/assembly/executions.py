@@ -4,15 +4,22 @@ A tool span below a tool span of the same name, with no agent or model span betw
 (corpus/CONVENTIONS.md, 5.1, step 6). The outermost layer is the call; the inner ones only fill its gaps.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from collector.assembly.columns import Place, tool_item
+from collector.assembly.columns import Place, approval_item, tool_item
 from collector.assembly.owners import NO_ITEMS, session_of
+from collector.assembly.timeline import Moment
 from collector.assembly.tree import Node
-from collector.conventions.reading import ToolFacts
+from collector.conventions.exceptions import SUSPENDING, bare
+from collector.conventions.reading import Role, ToolFacts
 from collector.telemetry import Attributes
-from evaluator.items import Call, Item
+from evaluator.items import Call, CallStatus, Item, Json, NotRecorded
+
+if TYPE_CHECKING:
+    from collector.assembly.joins import Joins
+    from collector.assembly.requests import Request
 
 
 @dataclass(slots=True, eq=False)
@@ -26,33 +33,154 @@ class Execution:
     started: int
     ended: int
     attributes: Attributes
+    joins: "Joins"
     outer: "Execution | None" = None
     inner: "list[Execution] | None" = None
+    named: "Request | None" = None
+    """What the model asked for, found by name and order because the span has no call id."""
+    registered: "tuple[Any, ...] | None" = None
+    """Under which keys the joins have it."""
+    raised: tuple[str, str] | None = None
+    """Type and message of an exception that a log record reports of this span."""
     emitted: tuple[Item, ...] = NO_ITEMS
 
+    @property
+    def moment(self) -> Moment:
+        return self.started, self.node.unique, 0
+
+    @property
+    def name(self) -> str:
+        return self.facts.name
+
+    def register(self) -> None:
+        """Take what the ancestors say into account: the layer around this one, and the session."""
+        near = self.node.context.near
+        if self.outer is None and near is not None and near.role is Role.TOOL:
+            around = near.owners[0]
+            if isinstance(around, Execution) and _is_layer(around, self):
+                self.outer = around
+                around.inner = [*(around.inner or ()), self]
+                around.inner.sort(key=lambda layer: layer.moment)
+                for layer in around.outward():
+                    self.joins.place(layer)
+        self.joins.place(self)
+
+    def unregister(self) -> None:
+        self.joins.remove(self)
+
+    def outward(self) -> "Iterator[Execution]":
+        """This layer and those around it, the outermost last."""
+        layer: Execution | None = self
+        while layer is not None:
+            yield layer
+            layer = layer.outer
+
+    def layers(self) -> "Iterator[Execution]":
+        """This layer and all in it, outer before inner."""
+        yield self
+        for layer in self.inner or ():
+            yield from layer.layers()
+
+    @property
+    def is_call(self) -> bool:
+        """It stands for a call of its own: no inner layer, and no phantom."""
+        return self.outer is None and not self.facts.phantom
+
+    @property
+    def call_id(self) -> str | None:
+        return next((layer.facts.call_id for layer in self.layers() if layer.facts.call_id is not None), None)
+
     def items(self) -> tuple[Item, ...]:
-        facts = self.facts
-        if self.outer is not None or facts.phantom or not facts.status.happened:
+        if not self.is_call:
             return NO_ITEMS
+        call = self.call()
         context = self.node.context
-        session = session_of(context, self.node.trace_id)
-        return (tool_item(Place(self.item_id, session, context.job), self.call(), self.attributes, facts.kind),)
+        place = Place(self.item_id, session_of(context, self.node.trace_id), context.job)
+        if call.status.happened:
+            return (tool_item(place, call, self.attributes, self.facts.kind),)
+        status = "denied" if call.status is CallStatus.DENIED else "suspended"
+        if status == "suspended" and self.joins.resumed(self) is not None:
+            status = "allowed"
+        place = place._replace(id=(*self.item_id, "approval"))
+        return (approval_item(place, call, self.attributes, status),)
 
     def call(self) -> Call:
+        """The call, with the gaps of the outermost layer filled from the inner ones and from the model's messages."""
         facts, node = self.facts, self.node
+        error, status = self._outcome()
+        args: Any = facts.args
+        result: Any = facts.result
+        if self.inner:
+            args, result = self._filled("args"), self._filled("result")
+        request = self.joins.request_of(self)
+        call_id = facts.call_id
+        if request is not None or self.inner:
+            call_id = self.call_id
+        if request is not None:
+            if isinstance(args, NotRecorded) and not isinstance(request.asked.args, NotRecorded):
+                args = request.asked.args
+            call_id = call_id or request.asked.call_id
+            shown = self.joins.shown_to(request)
+            if shown is not None:
+                if isinstance(result, NotRecorded):
+                    result = shown.fact.result
+                if shown.fact.denied and facts.unfinished:
+                    status = CallStatus.DENIED
+        if facts.unfinished and status.happened and self.joins.resumed(self) is not None:
+            status = CallStatus.SUSPENDED
         agent = node.context.agent
         return Call(
             facts.name,
-            facts.args,
-            facts.result,
-            facts.error,
+            args,
+            result,
+            error,
             self.started,
             self.ended,
-            facts.call_id,
-            facts.status,
+            call_id,
+            status,
             self.convention,
             facts.source,
             None if agent is None else agent.agent_name,
             node.trace_id,
             node.span_id,
         )
+
+    def _filled(self, field: str) -> Json | NotRecorded:
+        """The value of the outermost layer that has it."""
+        missing: Any = getattr(self.facts, field)
+        for layer in self.layers():
+            value: Any = getattr(layer.facts, field)
+            if not isinstance(value, NotRecorded):
+                return value
+        return missing
+
+    def _outcome(self) -> tuple[str | NotRecorded | None, CallStatus]:
+        """Error text and status. A layer fails with the last layer in it (MCP, client and server)."""
+        facts = self.facts
+        error, status = facts.error, facts.status
+        if self.raised is not None and status.happened:
+            error, status = self._raised(error)
+        if self.inner and status is not CallStatus.SUSPENDED and status is not CallStatus.DENIED:
+            inner_error, inner_status = max(self.inner, key=lambda layer: (layer.ended, layer.moment))._outcome()
+            if status is CallStatus.OK and inner_status is not CallStatus.OK:
+                return inner_error, inner_status
+            if status is CallStatus.ERROR and isinstance(error, NotRecorded) and inner_error is not None:
+                error = inner_error
+        return error, status
+
+    def _raised(self, error: str | NotRecorded | None) -> tuple[str | NotRecorded | None, CallStatus]:
+        kind, message = self.raised or ("", "")
+        if bare(kind) in SUSPENDING:
+            return None, CallStatus.SUSPENDED
+        return (error if isinstance(error, str) else message or kind), CallStatus.ERROR
+
+
+def _is_layer(around: Execution, within: Execution) -> bool:
+    """Whether two tool spans of one branch show the same call. The same instrumentation would not repeat itself with
+    other arguments: then the tool calls itself."""
+    if around.facts.name != within.facts.name or around.facts.phantom or within.facts.phantom:
+        return False
+    if around.convention != within.convention:
+        return True
+    outer_args, inner_args = around.facts.args, within.facts.args
+    return isinstance(outer_args, NotRecorded) or isinstance(inner_args, NotRecorded) or outer_args == inner_args

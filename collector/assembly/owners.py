@@ -5,18 +5,27 @@ time, and the difference is what the index is told.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from collector.assembly.columns import DIFF_FILES, DIFF_KEY, Place, diff_item, happening_item, integer
 from collector.assembly.tree import Context, Node
 from collector.telemetry import Attributes
 from evaluator.items import Change, Item
 
+if TYPE_CHECKING:
+    from collector.assembly.joins import Joins
+
 NO_ITEMS: tuple[Item, ...] = ()
 
 
 class Owner(Protocol):
     emitted: tuple[Item, ...]
+
+    def register(self) -> None:
+        """Take into account what is now known of the ancestors, and mark for it whoever may have changed."""
+
+    def unregister(self) -> None:
+        """Withdraw from the joins."""
 
     def items(self) -> tuple[Item, ...]: ...
 
@@ -60,14 +69,21 @@ class Happening(NamedTuple):
 class Happenings:
     """The events of one span, or one log record."""
 
-    __slots__ = ("emitted", "events", "node", "turn")
+    __slots__ = ("emitted", "events", "joins", "node", "turn")
 
-    def __init__(self, node: Node, turn: int | None, events: Sequence[Happening]) -> None:
+    def __init__(self, node: Node, turn: int | None, events: Sequence[Happening], joins: "Joins") -> None:
         self.node = node
         self.turn = turn
         """The turn of the span, for the events that have none of their own."""
         self.events = events
+        self.joins = joins
         self.emitted = NO_ITEMS
+
+    def register(self) -> None:
+        self.joins.mark(self)
+
+    def unregister(self) -> None:
+        pass
 
     def items(self) -> tuple[Item, ...]:
         items = []

@@ -8,7 +8,7 @@ number of times and the cost of a span does not grow with its trace.
 from typing import Any, Final, NamedTuple
 
 from collector.conventions.reading import Reading, Role
-from collector.telemetry import Attributes, Span
+from collector.telemetry import Attributes, LogRecord, Span
 
 SESSION_KEYS: Final = ("hangar.session.id", "session.id", "gen_ai.conversation.id")
 """In this order (SEMANTICS.md, section 1); for each the nearest: span, scope, resource, then ancestors."""
@@ -57,6 +57,11 @@ class Node:
         """What makes items of this span; told when the context changes."""
         self.agent_name: str | None = None
 
+    @property
+    def unique(self) -> bytes:
+        """Tells the span apart from any other, of other traces too."""
+        return self.span_id + self.trace_id
+
     def handed_down(self) -> Context:
         """The context that its children take over."""
         role = self.role
@@ -70,9 +75,15 @@ class Node:
 class Trace:
     """The spans of one trace by id, and those that wait for a parent."""
 
-    __slots__ = ("nodes", "waiting")
+    __slots__ = ("has_tools", "messages", "nodes", "raised", "waiting")
 
     def __init__(self) -> None:
+        self.has_tools = False
+        """A tool span is there, so tool spans can be seen."""
+        self.messages: list[Any] = []
+        """What models were asked in this trace."""
+        self.raised: dict[bytes, tuple[str, str]] = {}
+        """Type and message of exceptions that log records report, by the span that they are of."""
         self.nodes: dict[bytes, Node] = {}
         self.waiting: dict[bytes, list[Node]] = {}
 
@@ -137,7 +148,7 @@ def merged(own: Context, above: Context) -> Context:
     return own if context == own else context
 
 
-def own_context(span: Span, reading: Reading | None, shared: Context) -> Context:
+def own_context(span: Span | LogRecord, reading: Reading | None, shared: Context) -> Context:
     """What the span says itself; `shared` is what its scope and resource say."""
     attributes = span.attributes
     hangar, session, conversation = (attributes.get(key) for key in SESSION_KEYS)

@@ -8,16 +8,36 @@ Adding one is adding a module here, and the payloads that show it.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from collector.conventions import genai, hangar, openinference, pydantic_ai
+from collector.conventions import (
+    genai,
+    google_adk,
+    hangar,
+    logs,
+    mastra,
+    mcp,
+    openinference,
+    pydantic_ai,
+    strands,
+    traceloop,
+    vercel_ai,
+)
 from collector.conventions.reading import Reading
-from collector.telemetry import Span
+from collector.telemetry import LogRecord, Span
 
 Reader = Callable[[Span], Reading | None]
 
 CONVENTIONS: Final[tuple[tuple[str, Reader], ...]] = (
     (openinference.KIND, openinference.read),
-    ("logfire.msg", pydantic_ai.read),
-    ("gen_ai.operation.name", genai.read),
+    (traceloop.KEY, traceloop.read),
+    (vercel_ai.KEY, vercel_ai.read),
+    (mcp.KEY, mcp.read),
+    (mastra.KEY, mastra.read),
+    (google_adk.KEY, google_adk.read),
+    (pydantic_ai.KEY, pydantic_ai.read),
+    (strands.KEY, strands.read),
+    (vercel_ai.SETTINGS_KEY, vercel_ai.read_settings),
+    (genai.OPERATION, genai.read),
+    (traceloop.MODEL_KEY, traceloop.read_model),
 )
 """The attribute by which a convention is recognised, and what reads its spans."""
 
@@ -43,3 +63,8 @@ def read(span: Span) -> Reading | None:
             if reading is not None:
                 return reading
     return None
+
+
+def read_log(log: LogRecord) -> Reading | None:
+    """What the log record shows of messages to and from a model; None when it shows none."""
+    return logs.read(log)

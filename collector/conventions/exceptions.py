@@ -38,15 +38,16 @@ def failure(span: Span) -> tuple[str | NotRecorded | None, str]:
 def suspension(span: Span) -> str:
     """What says that the call was held by an exception that is none; "" when nothing does."""
     kind = span.attributes.get("error.type")
-    if kind is not None and _bare(kind) in SUSPENDING:
+    if kind is not None and bare(kind) in SUSPENDING:
         return f"error.type={kind}"
     for event in span.events:
         if event.name == "exception":
             kind = event.attributes.get("exception.type")
-            if kind is not None and _bare(kind) in SUSPENDING:
+            if kind is not None and bare(kind) in SUSPENDING:
                 return f"event exception: {kind}"
     return ""
 
 
-def _bare(kind: object) -> str:
+def bare(kind: object) -> str:
+    """The name of an exception type without its module."""
     return str(kind).rpartition(".")[2]

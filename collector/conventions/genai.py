@@ -7,20 +7,23 @@ own modules, which start from the functions here.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from collector.conventions.exceptions import failure
-from collector.conventions.messages import read_messages
+from collector.conventions.definitions import declared
+from collector.conventions.exceptions import failure, suspension
+from collector.conventions.messages import read_messages, text_or_none
 from collector.conventions.payload import arguments, decoded, lost
 from collector.conventions.reading import Reading, Role, ToolFacts
-from collector.telemetry import Span
+from collector.conventions.switches import switch_of
+from collector.telemetry import STATUS_UNSET, Span
 from evaluator.items import CallStatus, Json, NotRecorded
 
 NAME: Final = "genai"
+OPERATION: Final = "gen_ai.operation.name"
 
-CONTENT_OFF: Final = NotRecorded(
-    "content capture is off", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
-)
-UNSPECIFIED: Final = frozenset({"<not specified>", ""})
-"""What stands where a call id should be when the framework has none (Google ADK, on failure)."""
+UNSPECIFIED: Final = frozenset({"<not specified>", "unknown", ""})
+"""What stands where a call id should be when the framework has none (Google ADK on failure, agent-framework)."""
+NO_ARGUMENTS: Final = "None"
+"""What agent-framework writes for a call without arguments."""
+HANDOFF: Final = "a handoff to another agent, not a tool call"
 
 ROLES: Final[Mapping[str, Role]] = {
     "chat": Role.MODEL,
@@ -29,20 +32,25 @@ ROLES: Final[Mapping[str, Role]] = {
     "invoke_agent": Role.AGENT,
     "create_agent": Role.OTHER,
     "invoke_workflow": Role.WORKFLOW,
+    "agent_step": Role.OTHER,
 }
 
 
 def read(span: Span) -> Reading | None:
-    operation = span.attributes.get("gen_ai.operation.name")
+    operation = span.attributes.get(OPERATION)
     if operation == "execute_tool":
-        return Reading(NAME, Role.TOOL, read_tool(span))
+        facts = read_tool(span)
+        held = suspension(span) if facts.error is not None or span.status == STATUS_UNSET else ""
+        if held:
+            hold(facts, held)
+        return Reading(NAME, Role.TOOL, facts)
     return read_operation(span, NAME, operation)
 
 
 def read_tool(
     span: Span,
     *,
-    absent: NotRecorded = CONTENT_OFF,
+    absent: NotRecorded | None = None,
     args_keys: tuple[str, ...] = ("gen_ai.tool.call.arguments",),
     result_keys: tuple[str, ...] = ("gen_ai.tool.call.result",),
 ) -> ToolFacts:
@@ -51,16 +59,17 @@ def read_tool(
     name, name_from = attributes.get("gen_ai.tool.name"), "gen_ai.tool.name"
     if name is None:
         name, name_from = name_of(span.name), "span name"
-    args, args_from = _first(attributes, args_keys)
-    result, result_from = _first(attributes, result_keys)
+    args, args_from = first_of(attributes, args_keys)
+    result, result_from = first_of(attributes, result_keys)
+    missing = absent
     if args is None or result is None:
-        absent = lost(span, absent)
+        missing = lost(span, absent or switch_of(span))
     error, error_from = failure(span)
     call_id = attributes.get("gen_ai.tool.call.id")
     return ToolFacts(
         name=str(name),
-        args=arguments(args, absent),
-        result=absent if result is None else decoded(result),
+        args={} if args == NO_ARGUMENTS else arguments(args, missing),
+        result=missing if result is None else decoded(result),
         error=error,
         status=CallStatus.OK if error is None else CallStatus.ERROR,
         call_id=None if call_id is None or call_id in UNSPECIFIED else str(call_id),
@@ -68,7 +77,15 @@ def read_tool(
         args_from=args_from,
         result_from=result_from,
         error_from=error_from,
+        # Where the arguments are recorded, the result of a call that ran is too.
+        unfinished=args is not None and result is None and error is None,
     )
+
+
+def hold(facts: ToolFacts, said_by: str) -> None:
+    """The call waits for a person: nothing failed, and nothing has happened yet."""
+    facts.held = said_by
+    facts.status, facts.error, facts.error_from = CallStatus.SUSPENDED, None, ""
 
 
 def name_of(span_name: str) -> str:
@@ -76,19 +93,24 @@ def name_of(span_name: str) -> str:
     return span_name.removeprefix("execute_tool ").strip() or span_name
 
 
-def read_operation(span: Span, convention: str, operation: Any, absent: NotRecorded = CONTENT_OFF) -> Reading | None:
+def read_operation(span: Span, convention: str, operation: Any, absent: NotRecorded | None = None) -> Reading | None:
     """A span of any other operation of these conventions; None when it is none that matters here."""
     role = ROLES.get(operation)
     if role is None:
         return None
     attributes = span.attributes
-    reading = Reading(convention, role, agent=attributes.get("gen_ai.agent.name"))
+    reading = Reading(convention, role, agent=text_or_none(attributes.get("gen_ai.agent.name")))
     if role is Role.MODEL:
-        read_messages(span, reading, absent)
+        read_messages(span, reading, absent or switch_of(span))
+    else:
+        definitions = attributes.get("gen_ai.tool.definitions")
+        if definitions is not None:
+            reading.declares = declared(definitions)
     return reading
 
 
-def _first(attributes: Mapping[str, Json], keys: tuple[str, ...]) -> tuple[Json, str]:
+def first_of(attributes: Mapping[str, Json], keys: tuple[str, ...]) -> tuple[Json, str]:
+    """The value of the first key that is there, and the key."""
     for key in keys:
         value = attributes.get(key)
         if value is not None:

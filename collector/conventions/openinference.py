@@ -7,11 +7,13 @@ What the instrumentations of single frameworks put into `input.value` and `outpu
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from collector.conventions import genai, strands
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import NO_TEXT, failure, suspension
-from collector.conventions.messages import after_last, shown, text_or_none
+from collector.conventions.messages import after_last, mappings, shown, text_or_none
 from collector.conventions.payload import HIDDEN, REDACTED, arguments, as_text, decoded, lost
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
+from collector.conventions.switches import OPENINFERENCE
 from collector.conventions.wrappings import unwrap_arguments, unwrap_result
 from collector.telemetry import Attributes, Span
 from evaluator.items import CallStatus, Json, NotRecorded
@@ -19,11 +21,9 @@ from evaluator.items import CallStatus, Json, NotRecorded
 NAME: Final = "openinference"
 KIND: Final = "openinference.span.kind"
 
-CONTENT_OFF: Final = NotRecorded(
-    "content capture is off",
-    "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
-)
-HANDOFF: Final = "a handoff to another agent, not a tool call"
+MIDDLEWARE: Final = "HumanInTheLoopMiddleware"
+"""LangChain's span around the question whether a call may run; it raises an interrupt while it waits."""
+FINAL_ANSWER: Final = "the final answer, not a tool call"
 
 ROLES: Final[Mapping[str, Role]] = {"LLM": Role.MODEL, "AGENT": Role.AGENT}
 _IDS: Final = ("tool_call.id", "tool.call_id", "tool.id", "gen_ai.tool.call.id")
@@ -40,6 +40,8 @@ def read(span: Span) -> Reading | None:
     else:
         reading = Reading(NAME, ROLES.get(str(kind), Role.OTHER), agent=text_or_none(attributes.get("agent.name")))
         reading.declares = _tool_names(attributes)
+        if span.name.startswith(MIDDLEWARE) and suspension(span):
+            reading.holds = _awaiting(attributes.get("input.value"))
     _session(attributes, reading)
     return reading
 
@@ -50,7 +52,7 @@ def _tool(span: Span) -> ToolFacts:
     if name is None:
         name, name_from = attributes.get("gen_ai.tool.name"), "gen_ai.tool.name"
     value, output = attributes.get("input.value"), attributes.get("output.value")
-    absent = lost(span, CONTENT_OFF) if value is None or output is None else CONTENT_OFF
+    absent = lost(span, OPENINFERENCE) if value is None or output is None else OPENINFERENCE
     args, args_from = arguments(value, absent), "input.value"
     if not isinstance(args, NotRecorded):
         args = unwrap_arguments(args, attributes)
@@ -71,14 +73,23 @@ def _tool(span: Span) -> ToolFacts:
         args_from=args_from if value is not None else "",
         result_from="output.value" if output is not None else "",
         error_from=error_from,
-        held=suspension(span) if output is None else "",
-        unfinished=output is None and error is None,
+        held=_held(span) if output is None else "",
+        bare=None if isinstance(args, Mapping) or value == REDACTED else value,
+        unfinished=value is not None and output is None and error is None and value != REDACTED,
     )
     if name is None or (span.name.startswith(("handoff to ", "handoff_to_")) and isinstance(args, NotRecorded)):
-        facts.phantom = HANDOFF
+        facts.phantom = genai.HANDOFF
+    elif facts.name == "final_answer" and span.name == "FinalAnswerTool":
+        facts.phantom = FINAL_ANSWER
     if facts.held:
-        facts.status, facts.error = CallStatus.SUSPENDED, None
+        genai.hold(facts, facts.held)
     return facts
+
+
+def _held(span: Span) -> str:
+    if strands.KEY in span.attributes and strands.is_held(span.attributes):
+        return strands.HELD
+    return suspension(span)
 
 
 def _output(output: Json, attributes: Attributes, absent: NotRecorded) -> tuple[Json | NotRecorded, bool, str | None]:
@@ -95,6 +106,15 @@ def _output(output: Json, attributes: Attributes, absent: NotRecorded) -> tuple[
     return result, failed, call_id or inner_id
 
 
+def _awaiting(state: Json) -> tuple[str, ...]:
+    """The ids of the calls in the last message of LangChain's state."""
+    found = decoded(state)
+    messages = list(mappings(found.get("messages") if isinstance(found, Mapping) else None))
+    data = messages[-1].get("data") if messages else None
+    calls = mappings(data.get("tool_calls")) if isinstance(data, Mapping) else ()
+    return tuple(str(call["id"]) for call in calls if call.get("id") is not None)
+
+
 def _messages(span: Span, reading: Reading) -> None:
     attributes = span.attributes
     asked = tuple(_asked(attributes))
@@ -108,7 +128,7 @@ def _messages(span: Span, reading: Reading) -> None:
     if position:
         reading.declares = frozenset(names)
     if not asked and "llm.output_messages.0.message.role" not in attributes:
-        reading.blind = lost(span, CONTENT_OFF)
+        reading.blind = lost(span, OPENINFERENCE)
 
 
 def _asked(attributes: Attributes) -> Iterator[Asked]:
@@ -127,7 +147,7 @@ def _calls(attributes: Attributes, message: str) -> Iterator[Asked]:
             return
         # An empty mapping of arguments is left out by the instrumentations.
         given = attributes.get(f"{prefix}.function.arguments")
-        args = {} if given is None else arguments(given, CONTENT_OFF)
+        args = {} if given is None else arguments(given, OPENINFERENCE)
         yield Asked(str(name), args, text_or_none(attributes.get(f"{prefix}.id")), message)
         position += 1
 
@@ -141,7 +161,7 @@ def _shown(attributes: Attributes) -> Iterator[Shown]:
         if call_id is not None:
             content = attributes.get(f"{prefix}.content")
             if content is None:
-                content = attributes.get(f"{prefix}.contents.0.message_content.text", CONTENT_OFF)
+                content = attributes.get(f"{prefix}.contents.0.message_content.text", OPENINFERENCE)
             yield shown(str(call_id), decoded(content), f"{prefix}.content")
 
 

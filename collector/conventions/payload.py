@@ -81,10 +81,8 @@ def _structure(text: str) -> Json:
         return CUT if "never closed" in str(error) or "unterminated" in str(error) else text
 
 
-def arguments(value: Json, absent: NotRecorded) -> Mapping[str, Json] | NotRecorded:
+def arguments(value: Json, absent: NotRecorded | None) -> Mapping[str, Json] | NotRecorded:
     """The arguments of a call from the attribute that carries them, `absent` when it carries none that have names."""
-    if value is None:
-        return absent
     if isinstance(value, Mapping):
         return value
     if isinstance(value, str):
@@ -96,7 +94,7 @@ def arguments(value: Json, absent: NotRecorded) -> Mapping[str, Json] | NotRecor
         if isinstance(found, Mapping | NotRecorded):
             return found
         return NAMELESS
-    return absent
+    return absent or NAMELESS
 
 
 def lost(span: Span, otherwise: NotRecorded) -> NotRecorded:

@@ -43,6 +43,8 @@ class ToolFacts:
     """What says that the call was held for an approval; "" when nothing does."""
     unfinished: bool = False
     """Its convention records the result of every call that ran, and this one shows none: it may have been held."""
+    bare: Json = None
+    """The only value that is known of arguments whose names were lost."""
     kind: str | None = None
     """`mcp` where the convention itself says that the tool is on an MCP server."""
     source: str = "tool-span"
@@ -78,6 +80,8 @@ class Reading:
     tool: ToolFacts | None = None
     asked: Sequence[Asked] = ()
     shown: Sequence[Shown] = ()
+    holds: Sequence[str] = ()
+    """Ids of calls of which this span says that they wait for an approval."""
     declares: frozenset[str] | None = None
     """The tools that the agent says it has."""
     session: str | None = None

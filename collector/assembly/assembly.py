@@ -1,0 +1,182 @@
+"""The assembly itself: what happens to each span, log record and trace-contract record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collector import conventions
+from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN
+from collector.assembly.executions import Execution
+from collector.assembly.joins import Joins
+from collector.assembly.logs import log_id, raised_in
+from collector.assembly.owners import Happening, Happenings, Owner, changes_of, turn_of
+from collector.assembly.requests import Messages
+from collector.assembly.sightings import of_record, of_span
+from collector.assembly.tree import EMPTY, Context, Node, Trace, own_context, shared_context
+from collector.conventions import trace_contract
+from collector.conventions.reading import Reading
+from collector.telemetry import Batch, LogRecord, Scope, Span
+from evaluator.harness.sighting import Sighting
+from evaluator.items import Change
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What a batch did: to items, and which spans were in it (those that came before are not among them)."""
+
+    changes: list[Change] = field(default_factory=list)
+    sightings: list[Sighting] = field(default_factory=list)
+
+
+class Assembly:
+    """Puts telemetry together. Owned by one event loop."""
+
+    def __init__(self) -> None:
+        self._traces: dict[bytes, Trace] = {}
+        self._placed: dict[Owner, None] = {}
+        """Owners that are new, or whose ancestors are."""
+        self._dirty: dict[Owner, None] = {}
+        """Owners whose items may have changed."""
+        self._joins = Joins(self._dirty.setdefault)
+        self._shared: tuple[Scope | None, Context] = (None, EMPTY)
+        self._records = 0
+
+    def add(self, batch: Batch) -> Assembled:
+        """Take in a batch, in any order with any other."""
+        assembled = Assembled()
+        for span in batch.spans:
+            self._add_span(span, assembled.sightings)
+        for log in batch.logs:
+            self._add_log(log)
+        for record in batch.records:
+            assembled.sightings.append(self._add_record(record))
+        for owner in self._placed:
+            owner.register()
+        self._placed.clear()
+        self._joins.settle()
+        for owner in self._dirty:
+            assembled.changes.extend(changes_of(owner))
+        self._dirty.clear()
+        return assembled
+
+    def forget(self, trace_id: bytes) -> None:
+        """Drop everything of a trace. What was said of it stands; its spans would count as new if they came again."""
+        trace = self._traces.pop(trace_id, None)
+        if trace is not None:
+            for node in trace.nodes.values():
+                for owner in node.owners:
+                    owner.unregister()
+            self._joins.settle()
+            self._dirty.clear()
+
+    def _add_span(self, span: Span, sightings: list[Sighting]) -> None:
+        trace = self._trace(span.trace_id)
+        if span.span_id in trace.nodes:
+            return
+        reading = conventions.read(span)
+        node = Node(span.trace_id, span.span_id)
+        node.context = own_context(span, reading, self._shared_context(span))
+        if reading is not None:
+            node.role, node.agent_name = reading.role, reading.agent
+            self._own(node, trace, span, reading)
+        happenings = _happenings(span)
+        if happenings:
+            node.owners = (*node.owners, Happenings(node, turn_of(span.attributes), happenings, self._joins))
+        self._place(trace, node, span.parent_id)
+        sightings.append(of_span(span, reading))
+
+    def _own(self, node: Node, trace: Trace, span: Span, reading: Reading) -> None:
+        """Give the node what makes its items."""
+        times = span.start, span.end
+        if reading.tool is not None:
+            item_id = (span.trace_id, span.span_id, None)
+            facts, attributes = reading.tool, span.attributes
+            execution = Execution(node, item_id, facts, reading.convention, *times, attributes, self._joins)
+            execution.raised = trace.raised.get(span.span_id)
+            node.owners = (execution,)
+            if not trace.has_tools:
+                trace.has_tools = True
+                for messages in trace.messages:
+                    self._placed[messages] = None
+        elif reading.asked or reading.shown or reading.holds:
+            self._own_messages(node, trace, reading, times)
+
+    def _own_messages(self, node: Node, trace: Trace, reading: Reading, times: tuple[int, int]) -> Messages:
+        messages = Messages(node, trace, reading, times, self._joins)
+        node.owners = (messages,)
+        trace.messages.append(messages)
+        return messages
+
+    def _place(self, trace: Trace, node: Node, parent_id: bytes) -> None:
+        changed = trace.place(node, parent_id)
+        for owner in node.owners:
+            self._placed[owner] = None
+        for other in changed:
+            for owner in other.owners:
+                self._placed[owner] = None
+
+    def _add_log(self, log: LogRecord) -> None:
+        trace = self._trace(log.trace_id)
+        node = Node(log.trace_id, log_id(log))
+        if node.span_id in trace.nodes:
+            return
+        reading = conventions.read_log(log)
+        shared = shared_context(log.scope.attributes, log.resource.attributes)
+        node.context = own_context(log, reading, shared)
+        exception = raised_in(log)
+        if exception is not None and log.span_id:
+            trace.raised[log.span_id] = exception
+            self._raise(trace, log.span_id, exception)
+        if reading is not None:
+            self._own_messages(node, trace, reading, (log.time, log.time)).span_id = log.span_id
+        elif log.event_name:
+            happening = Happening("log", log.event_name, log.time, log.attributes)
+            node.owners = (Happenings(node, turn_of(log.attributes), (happening,), self._joins),)
+        self._place(trace, node, log.span_id)
+
+    def _raise(self, trace: Trace, span_id: bytes, exception: tuple[str, str]) -> None:
+        node = trace.nodes.get(span_id)
+        for owner in node.owners if node is not None else ():
+            if isinstance(owner, Execution):
+                owner.raised = exception
+                self._placed[owner] = None
+
+    def _add_record(self, record: Mapping[str, Any]) -> Sighting:
+        reading = trace_contract.read(record)
+        self._records += 1
+        if reading.tool is not None:
+            node = Node(b"", b"")
+            node.context = shared_context(reading.context, {})
+            item_id = (b"", b"", self._records)
+            times = reading.start, reading.end
+            convention = trace_contract.NAME
+            execution = Execution(node, item_id, reading.tool, convention, *times, reading.context, self._joins)
+            self._dirty[execution] = None
+        return of_record(reading)
+
+    def _trace(self, trace_id: bytes) -> Trace:
+        trace = self._traces.get(trace_id)
+        if trace is None:
+            trace = self._traces[trace_id] = Trace()
+        return trace
+
+    def _shared_context(self, span: Span) -> Context:
+        scope = span.scope
+        if self._shared[0] is not scope:
+            self._shared = (scope, shared_context(scope.attributes, span.resource.attributes))
+        return self._shared[1]
+
+
+def _happenings(span: Span) -> list[Happening]:
+    """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
+    attributes = span.attributes
+    found = [
+        Happening(index, event.name, event.time, event.attributes)
+        for index, event in enumerate(span.events)
+        if not event.name.startswith("gen_ai.")
+    ]
+    if span.name in (APPROVAL, TEST_RUN):
+        found.append(Happening(None, span.name, span.start, attributes))
+    elif DIFF_KEY in attributes:
+        found.append(Happening(None, "", span.start, attributes))
+    return found
