@@ -32,7 +32,7 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A mapping that must be contained in a value: each key's expectation, by key. Within `Elements` it must be equal."""
+    """A mapping that must be contained in a value: each key's expectation, by key. In `Elements` it must be equal."""
 
     entries: Mapping[Any, "Expected"]
 

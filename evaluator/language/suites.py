@@ -1,6 +1,7 @@
 """Suites, tests and turns."""
 
 import math
+import os
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -155,7 +156,7 @@ class Suites:
             name = self.review.text(item, "the path of a behavior file")
             if name is None:
                 continue
-            path = (self.directory / name).absolute()
+            path = Path(os.path.normpath((self.directory / name).absolute()))
             if path.is_file():
                 paths.append(path)
             else:

@@ -85,7 +85,8 @@ def test_the_behavior_files_that_a_spec_names_are_checked_too_and_once() -> None
     write("specs/c.highbar.yaml", SPEC.replace("trigger: a", "trigger: a, x-behaviors: ../b.yaml"))
     write("b.yaml", BEHAVIORS.replace("steer", "''"))
     result = spanbar("validate")
-    assert result.output.count("b.yaml: 1 problem") == 1
+    assert result.output.splitlines()[2] == "✗ b.yaml: 1 problem"
+    assert result.output.count("1 problem\n") == 1
     assert result.exit_code == 2
 
 
