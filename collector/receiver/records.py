@@ -14,7 +14,7 @@ def decode_line(line: bytes) -> Decoded:
     if "resourceLogs" in document:
         return logs_of(document)
     decoded = Decoded()
-    if "resourceMetrics" not in document:
+    if document and "resourceMetrics" not in document:  # an empty object is an empty request
         decoded.batch.records.append(_record(document))
     return decoded
 

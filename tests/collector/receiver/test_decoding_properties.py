@@ -9,12 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from otlp_building import batch_logs, batch_spans, log_requests, plain_logs, plain_spans, to_json, trace_requests
 
 from collector.receiver.decoded import Decoded, Malformed
 from collector.receiver.otlp_json import decode_logs_json, decode_traces_json
 from collector.receiver.protobuf import decode_logs, decode_traces
 from collector.receiver.records import decode_lines
+from tests.collector.receiver.otlp_building import (
+    batch_logs,
+    batch_spans,
+    log_requests,
+    plain_logs,
+    plain_spans,
+    to_json,
+    trace_requests,
+)
 
 unhurried = settings(max_examples=50, deadline=None)
 DECODERS = [decode_traces, decode_logs, decode_traces_json, decode_logs_json, decode_lines]

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 from collector.receiver.files import FileProblem
 from collector.receiver.following import Following, follow
 from collector.telemetry import Batch
+from tests.waiting import until
 
 
 def line(name: str) -> bytes:
@@ -139,12 +140,6 @@ def test_a_line_longer_than_one_read_is_taken(path: Path) -> None:
     seen.following.drain()
 
     assert seen.names == [name]
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - the file system has no event for it
-            await asyncio.sleep(0.005)
 
 
 @asynccontextmanager

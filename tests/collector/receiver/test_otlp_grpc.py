@@ -15,11 +15,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2_grpc import Me
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from otlp_building import logs_request, span, traces_request
 
 from collector.receiver import Overloaded, Received, Receiver, Signal
 from collector.receiver.encoding import LIMIT
 from collector.telemetry import Batch
+from tests.collector.receiver.otlp_building import logs_request, span, traces_request
 
 TRACES = traces_request(span("one"), span("two", 2))
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"

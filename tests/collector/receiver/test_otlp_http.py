@@ -15,11 +15,12 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
-from otlp_building import logs_request, span, to_json, traces_request
 
 from collector.receiver import Overloaded, Received, Receiver, Signal
 from collector.receiver import encoding as encoding_module
 from collector.telemetry import Batch
+from tests.collector.receiver.otlp_building import logs_request, span, to_json, traces_request
+from tests.waiting import until
 
 PROTOBUF, JSON, LINES = "application/x-protobuf", "application/json", "application/x-ndjson"
 TRACES = traces_request(span("one"), span("two", 2))
@@ -185,7 +186,7 @@ REFUSED = {
 @pytest.mark.parametrize(
     ("path", "body", "content_type", "encoding", "status", "code", "message"), REFUSED.values(), ids=REFUSED
 )
-async def test_a_refusal_is_a_status_in_the_format_of_the_request(  # noqa: PLR0917 - a table's columns
+async def test_a_refusal_is_a_status_in_the_format_of_the_request(
     path: str, body: bytes, content_type: str | None, encoding: str, status: int, code: int, message: str
 ) -> None:
     async with running() as run:
@@ -437,12 +438,6 @@ async def begin_request(writer: asyncio.StreamWriter, body: bytes) -> None:
     head = f"POST /v1/traces HTTP/1.1\r\nhost: h\r\ncontent-type: {PROTOBUF}\r\ncontent-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body[: len(body) // 2])
     await writer.drain()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - it is the server that changes, and it has no event
-            await asyncio.sleep(0.005)
 
 
 async def test_a_request_under_way_finishes_when_the_receiver_stops() -> None:

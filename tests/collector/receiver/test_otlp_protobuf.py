@@ -4,12 +4,12 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
-from otlp_building import SPAN_ID, TRACE_ID, logs_request, span, text, traces_request
 
 from collector.receiver import values
 from collector.receiver.decoded import Malformed
 from collector.receiver.protobuf import decode_logs, decode_traces
 from collector.receiver.values import MALFORMED, TOO_DEEP, LazyAttributes, decode_value
+from tests.collector.receiver.otlp_building import SPAN_ID, TRACE_ID, logs_request, span, text, traces_request
 
 BAD_IDS = {
     "a trace id of 15 bytes": ({"trace_id": bytes(range(15))}, "trace id has 15 bytes, not 16"),

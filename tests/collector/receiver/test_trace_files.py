@@ -12,7 +12,13 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, ResourceMetrics, ScopeMetrics
-from otlp_building import (
+
+from collector.receiver import files
+from collector.receiver.files import FileProblem, read
+from collector.receiver.intake import Signal
+from collector.receiver.wire import fields, signal_of
+from collector.telemetry import Batch
+from tests.collector.receiver.otlp_building import (
     batch_logs,
     batch_spans,
     log_requests,
@@ -25,12 +31,6 @@ from otlp_building import (
     trace_requests,
     traces_request,
 )
-
-from collector.receiver import files
-from collector.receiver.files import FileProblem, read
-from collector.receiver.intake import Signal
-from collector.receiver.wire import fields, signal_of
-from collector.telemetry import Batch
 
 CORPUS = Path(__file__).parents[3] / ".." / "shared" / "corpus"
 unhurried = settings(max_examples=50, deadline=None)
@@ -87,6 +87,7 @@ FORMATS = {
     "lines with blank ones between": (b"\n \n" + to_json(TRACES) + b"\r\n\r\n", ["one", "two"]),
     "lines with metrics": (to_json(METRICS) + b"\n" + to_json(LOGS), ["an event"]),
     "lines after a byte order mark": (b"\xef\xbb\xbf" + to_json(TRACES), ["one", "two"]),
+    "a line with an empty request": (b"{}\n" + to_json(LOGS), ["an event"]),
     "trace-contract lines": (RECORD + b"\n" + RECORD, ["get_order", "get_order"]),
     "lines of both kinds": (RECORD + b"\n" + to_json(TRACES), ["get_order", "one", "two"]),
     "an empty file": (b"", []),
@@ -214,7 +215,7 @@ def test_how_far_the_file_was_read_is_told(write: Write) -> None:
 
 def test_problems_of_lines_can_be_taken_and_reading_goes_on(write: Write) -> None:
     problems: list[FileProblem] = []
-    path = write(b"{broken\n" + to_json(TRACES) + b"\n{}\n" + RECORD)
+    path = write(b"{broken\n" + to_json(TRACES) + b"\n{broken\n" + RECORD)
 
     batches = list(read(path, problems.append))
 
