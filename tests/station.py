@@ -1,4 +1,4 @@
-"""A receiver as the harness wants it, put together of the collector's parts: what `spanbar run` has, less its reports."""
+"""A receiver as the harness wants it, put together of the collector's parts: `spanbar run` without its reports."""
 
 import asyncio
 import contextlib

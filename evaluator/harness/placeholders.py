@@ -10,7 +10,7 @@ from evaluator.harness.paths import PathError, split, walk
 from evaluator.items import Call, Json
 
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*((?:message|test|session)(?:[.\[][^{}]*?)?)\s*\}\}")
-_PREVIOUS: Final = re.compile(r"\{\{\s*(previous(?:[.\[][^{}]*?)?)\s*\}\}")
+_PREVIOUS: Final = re.compile(r"\{\{\s*(previous[.\[][^{}]*?)\s*\}\}")
 
 
 class PlaceholderError(Exception):

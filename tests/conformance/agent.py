@@ -1,11 +1,10 @@
 """The scripted agent of the conformance cases: `python agent.py SCRIPT PORT [--own-traces]`.
 
-It answers messages as the script says and sends its calls as OTLP spans, by hand and with plain sockets, because some
-hundred of these processes are started. With `--own-traces` it does not carry on the traceparent that it is sent, as an
-agent without context propagation: only attributes then say whose a span is.
+It answers messages as the script says and sends its calls as OTLP spans, by hand and with plain sockets, because
+some hundred of these processes are started. With `--own-traces` it does not carry on the traceparent that it is sent,
+as an agent without context propagation: only attributes then say whose a span is.
 """
 
-import itertools
 import json
 import os
 import signal
@@ -13,8 +12,6 @@ import socket
 import sys
 import threading
 import time
-
-IDS = itertools.count(1)
 
 
 def new_id(size):
@@ -166,7 +163,7 @@ class Agent:
             return self.previous.trace, self.previous.parent, self.previous.context
         if isinstance(tag, dict):
             return new_id(16), "", tag
-        return new_id(16), "", {key: "nobody's" for key in message.context} if tag == "foreign" else {}
+        return new_id(16), "", dict.fromkeys(message.context, "nobody's") if tag == "foreign" else {}
 
     def call(self, message, call, start=None):
         trace, parent, context = self.owner(message, call.get("tag", "own"))

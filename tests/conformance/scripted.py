@@ -1,18 +1,21 @@
 """One conformance case, run: the world it asks for, its scripted agent, and what spanbar says."""
 
+import asyncio
 import contextlib
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from click.testing import CliRunner, Result
 
+from collector.cli import main
 from evaluator.harness.environment import agent_environment
 from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import RunOutcome, TestOutcome
@@ -37,12 +40,15 @@ class Seen:
 
     problems: tuple[Problem, ...] = ()
     outcome: RunOutcome | None = None
-    notices: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     port_free: bool = True
+    command: Result | None = None
+    """What the command line said, for a case that is about which specs it finds."""
 
     @property
     def exit(self) -> int:
+        if self.command is not None:
+            return self.command.exit_code
         return 2 if self.problems else int(self.outcome.exit_status) if self.outcome is not None else 0
 
     @property
@@ -59,6 +65,8 @@ class Seen:
 
     def shown(self) -> str:
         """Everything that a report may show."""
+        if self.command is not None:
+            return self.command.output
         lines = [f"{problem.file}: {problem.path}: {problem.message} {problem.hint}" for problem in self.problems]
         if self.outcome is not None:
             lines += [f"{notice.code}: {notice.text}" for notice in self.outcome.warnings]
@@ -169,19 +177,33 @@ async def run_case(case: Case, folder: Path, station: Station) -> Seen:
         outcome = await run_specs(specs, listener=Listener(), telemetry=station, options=options)
     names = case["expect"].get("files", {})
     files = {name: (folder / name).read_text("utf-8") for name in names if (folder / name).exists()}
-    return Seen((), outcome, (), files, port_free=not accepts(world.port))
+    return Seen((), outcome, files, port_free=not accepts(world.port))
+
+
+def run_command(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
+    """Run a case by the command line: one that is about which specs are found."""
+    world = World(case, folder)
+    world.write()
+    monkeypatch.setenv("PATH", world.environ["PATH"])
+    arguments = [case["spec_arg"]] if case.get("spec_arg") else []
+    return Seen(command=CliRunner().invoke(main, [case.get("verb", "run"), *arguments]))
+
+
+def is_about_finding(case: Case) -> bool:
+    return "spec_file" in case or "spec_arg" in case
 
 
 @contextlib.asynccontextmanager
 async def surroundings(world: World, station: Station) -> AsyncIterator[None]:
     """What is there before the run: something on the port, or the agent that is attached to."""
     case = world.case
-    with contextlib.ExitStack() as stack:
+    async with contextlib.AsyncExitStack() as stack:
         if case.get("port_occupied"):
             stack.enter_context(socket.create_server(("127.0.0.1", world.port)))
         if case["mode"] == "attach" and not case.get("agent_down"):
             environment = agent_environment(world.environ, station.endpoints)
-            agent = stack.enter_context(subprocess.Popen(world.start, env=environment))
+            agent = await asyncio.create_subprocess_exec(*world.start, env=environment)
+            stack.push_async_callback(agent.wait)
             stack.callback(agent.kill)
             await until(lambda: accepts(world.port))
         yield
