@@ -24,7 +24,7 @@ class ReceivedSpan(Span):
 
     __slots__ = ("_message",)
 
-    def __init__(  # noqa: PLR0917 - positional: one call for each span
+    def __init__(
         self, message: Any, trace_id: bytes, span_id: bytes, parent_id: bytes, resource: Resource, scope: Scope
     ) -> None:
         self._message = message

@@ -100,9 +100,11 @@ async def test_trace_contract_lines_are_not_passed_on_and_that_is_said() -> None
 
 
 async def test_a_target_that_is_busy_is_tried_again() -> None:
-    async with http_target(Answer(503), Answer(429, after=0), TAKEN_BY_HTTP) as target:
-        async with forwarding(target.url) as forwarder:
-            forwarder(Received(Signal.TRACES, PROTOBUF, BODY))
+    async with (
+        http_target(Answer(503), Answer(429, after=0), TAKEN_BY_HTTP) as target,
+        forwarding(target.url) as forwarder,
+    ):
+        forwarder(Received(Signal.TRACES, PROTOBUF, BODY))
 
     assert bodies(target.seen) == [BODY] * 3
     assert (forwarder.counts.delivered, forwarder.counts.retries, forwarder.problem) == (1, 2, None)
@@ -117,9 +119,8 @@ async def test_a_target_that_refuses_is_not_tried_again_and_that_is_said() -> No
 
 
 async def test_what_the_target_rejects_is_said() -> None:
-    async with http_target(Answer(200, partial_success(2, "too old"))) as target:
-        async with forwarding(target.url) as forwarder:
-            forwarder(Received(Signal.TRACES, PROTOBUF, BODY))
+    async with http_target(Answer(200, partial_success(2, "too old"))) as target, forwarding(target.url) as forwarder:
+        forwarder(Received(Signal.TRACES, PROTOBUF, BODY))
 
     assert forwarder.problem == f"{target.url}: the target rejected 2 record(s): too old"
 
