@@ -1,7 +1,9 @@
 """The matchers of behavior files: what an item must be."""
 
 import datetime
+import json
 import math
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -18,6 +20,9 @@ SUBJECTS: Final = ("tool", "approval", "event")
 TESTS: Final = ("not", "in", "regex", "glob", "gt", "gte", "lt", "lte")
 BOUNDS: Final = ("gt", "gte", "lt", "lte")
 MATCHER: Final = "a matcher, such as {tool: {ops: git.push}}"
+
+_BARE: Final = re.compile(r"[A-Za-z_][\w./-]*")
+_NOT_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
 
 _NO_PROBLEMS: Final = ItemMatcher("")
 """Stands for a matcher that has a problem; nothing is made of it."""
@@ -259,9 +264,18 @@ def inline(node: Node) -> str:
     """A tree as one line of YAML, as it would be written."""
     match node:
         case ScalarNode():
-            return node.text if node.plain or not isinstance(node.value, str) else f"'{node.text}'"
+            return _bare(node)
         case ListNode():
             return f"[{', '.join(inline(item) for item in node.items)}]"
         case MapNode():
             entries = (entry for entry in node if not is_extension(entry.key))
             return f"{{{', '.join(f'{entry.key.text}: {inline(entry.value)}' for entry in entries)}}}"
+
+
+def _bare(node: ScalarNode) -> str:
+    """A single value, in quotes only where it needs them."""
+    if not isinstance(node.value, str):
+        return node.text or "null"
+    if _BARE.fullmatch(node.value) and node.value.lower() not in _NOT_TEXT:
+        return node.value
+    return json.dumps(node.value, ensure_ascii=False)
