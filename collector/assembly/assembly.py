@@ -1,6 +1,6 @@
 """The assembly itself: what happens to each span, log record and trace-contract record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from collector.assembly.logs import log_id, raised_in
 from collector.assembly.owners import Happening, Happenings, Owner, changes_of, turn_of
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
-from collector.assembly.tree import EMPTY, Context, Node, Trace, own_context, shared_context
+from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, Trace, own_context, shared_context
 from collector.conventions import trace_contract
 from collector.conventions.reading import Reading
 from collector.telemetry import Batch, LogRecord, Scope, Span
@@ -58,6 +58,13 @@ class Assembly:
             assembled.changes.extend(changes_of(owner))
         self._dirty.clear()
         return assembled
+
+    def sessions(self) -> Iterator[tuple[str, bytes]]:
+        """The session and trace of every tool, model, agent and workflow span, with items or without, as known now."""
+        for trace_id, trace in self._traces.items():
+            for node in trace.nodes.values():
+                if node.role in SIGNIFICANT:
+                    yield node.context.said or trace_id.hex(), trace_id
 
     def forget(self, trace_id: bytes) -> None:
         """Drop everything of a trace. What was said of it stands; its spans would count as new if they came again."""
@@ -147,6 +154,8 @@ class Assembly:
         if reading.tool is not None:
             node = Node(b"", b"")
             node.context = shared_context(reading.context, {})
+            if node.context.said is None and node.context.job is None:
+                node.context = node.context._replace(framework=trace_contract.session_of(reading.context))
             item_id = (b"", b"", self._records)
             times = reading.start, reading.end
             convention = trace_contract.NAME

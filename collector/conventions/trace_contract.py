@@ -4,6 +4,7 @@
 is at work.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,6 +41,12 @@ def read(record: Mapping[str, Any]) -> RecordReading:
     if kind == "tool":
         reading.tool = _call(record)
     return reading
+
+
+def session_of(context: Mapping[str, Any]) -> str:
+    """What keeps the records of one conversation together, as they have no trace: the test's id, else the context."""
+    test = context.get("test")
+    return str(test) if test is not None else json.dumps(context, sort_keys=True) if context else NAME
 
 
 def _call(record: Mapping[str, Any]) -> ToolFacts:
