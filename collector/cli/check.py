@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from collector.cli.behavior_report import report
 from collector.cli.behavior_units import behavior_units, load_behaviors
@@ -66,7 +67,7 @@ def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
         for path in traces:
             task = progress.add_task(path.name, total=_size(path))
             try:
-                for batch in read(path, problems.append, lambda at, task=task: progress.update(task, completed=at)):
+                for batch in read(path, problems.append, partial(_advance, progress, task)):
                     pipeline.receive(batch)
             except FileProblem as problem:
                 problems.append(problem)
@@ -75,6 +76,10 @@ def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
     if not problems:
         return ""
     return f"{len(problems)} part{'s' if len(problems) > 1 else ''} of the recorded files could not be read"
+
+
+def _advance(progress: Progress, task: TaskID, position: int) -> None:
+    progress.update(task, completed=position)
 
 
 def _told(problems: Sequence[FileProblem]) -> Iterator[str]:

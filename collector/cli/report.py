@@ -100,6 +100,9 @@ class TerminalReport(Listener):
             report_behaviors(self._console, outcome.behaviors)
         self._print(Text(), *self._recap(outcome), self._summary(outcome))
 
+    def live_at(self, url: str) -> None:
+        self._print(self._lines.text(f"live at {url}/", "dim"))
+
     def close(self) -> None:
         """Give the terminal back; also for a run that ends in an exception."""
         if self._live is not None:

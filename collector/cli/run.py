@@ -58,7 +58,14 @@ class Ports:
 @click.option("--record", "record_file", type=FILE, help="Write every received request to FILE, as OTLP JSON lines.")
 @click.option("--export", "export_url", metavar="URL", help="Export results as OTLP; `env`: by OTEL_EXPORTER_OTLP_*.")
 @click.option("--forward", "forward_url", metavar="URL", help="Pass on what was received, unchanged.")
-@click.option("--live", type=click.IntRange(0, 65535), is_flag=False, flag_value=0, help="Serve a live page at PORT.")
+@click.option(
+    "--live",
+    type=click.IntRange(0, 65535),
+    is_flag=False,
+    flag_value=0,
+    metavar="[PORT]",
+    help="Serve a page of the run as it goes on, at the OTLP/HTTP port (or PORT).",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to receive.")
 @click.option("--http-port", type=click.IntRange(0, 65535), help="OTLP/HTTP port. Default: free; 4318 to attach.")
 @click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: free; 4317 to attach.")
@@ -90,7 +97,7 @@ def run(
     attached = any(spec.agent.start is None and spec.agent.traces in (None, "otlp") for spec in loaded)
     ports = Ports(
         host,
-        (4318 if attached else 0) if http_port is None else http_port,
+        live or ((4318 if attached else 0) if http_port is None else http_port),
         (4317 if attached else 0) if grpc_port is None else grpc_port,
     )
     options = Options(
@@ -113,7 +120,7 @@ def run(
         record=record_file,
         export=export_url,
         forward=forward_url,
-        live=live,
+        live=live is not None,
     )
     job = _Job(loaded, load_behaviors(behavior_files), options, ports, outputs, TerminalReport(console))
     sys.exit(_go(job))
@@ -155,8 +162,11 @@ class _Job:
                 http_port=self.ports.http,
                 grpc_port=self.ports.grpc,
                 raw=outputs.raw,
+                app=outputs.app,
             )
             await telemetry.start()
+            if outputs.app is not None:
+                self.report.live_at(telemetry.endpoints.http)
             stack.push_async_callback(telemetry.stop)
             listener: Listener = Listeners([behaviors, *outputs.listeners, self.report])
             return await run_specs(

@@ -9,26 +9,31 @@ import click
 
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
+from collector.export.forward import Forwarder
 from collector.export.html import write_html
 from collector.export.json import run_document, write_document
 from collector.export.junit import write_junit
+from collector.export.record import Recorder
 from collector.index import Index
+from collector.live.app import Live
 from collector.receiver import Received
+from collector.receiver.http import ASGIApp
 from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import RunOutcome
 
-EXPORT_WAIT = 10.0
-"""Seconds that results have to reach where they are exported to."""
+LAST_WORDS = 10.0
+"""Seconds that what waits to be exported or forwarded has at the end."""
 
 Raw = Callable[[Received], None]
 
 
 @dataclass(slots=True)
 class Opened:
-    """The outputs of a run that goes on: who listens to it, and who gets each request as it came."""
+    """The outputs of a run that goes on: who listens to it, who gets each request as it came, what is served."""
 
     listeners: list[Listener] = field(default_factory=list)
     raws: list[Raw] = field(default_factory=list)
+    app: ASGIApp | None = None
 
     def raw(self, received: Received) -> None:
         for raw in self.raws:
@@ -37,7 +42,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What the command line asked for; None: not."""
+    """What the command line asked for."""
 
     json: Path | None = None
     junit: Path | None = None
@@ -45,23 +50,40 @@ class Outputs:
     record: Path | None = None
     export: str | None = None
     forward: str | None = None
-    live: int | None = None
+    live: bool = False
 
     @asynccontextmanager
     async def opened(self, index: Index) -> AsyncIterator[Opened]:
-        """The outputs, closed at the end. Raises click.UsageError for what cannot be opened."""
+        """The outputs. At the end they are closed, and what did not get through is said on the standard error.
+
+        Raises click.UsageError for what cannot be opened.
+        """
+        opened = Opened([Files(self)])
         async with AsyncExitStack() as stack:
-            opened = Opened([Files(self)])
+            if self.record is not None:
+                stack.callback(_tell, recorder := _recorder(self.record))
+                opened.raws.append(stack.enter_context(recorder))
+            if self.forward is not None:
+                forwarder = _forwarder(self.forward)
+                await forwarder.start()
+                stack.callback(_tell, forwarder)
+                stack.push_async_callback(forwarder.close, LAST_WORDS)
+                opened.raws.append(forwarder)
             if self.export is not None:
                 exporter = exporter_of(self.export)
                 await exporter.start()
                 stack.push_async_callback(close_exporter, exporter)
                 opened.listeners.append(Exporting(exporter))
+            if self.live:
+                live = await stack.enter_async_context(Live(index, run=True))
+                assert live.run is not None
+                opened.listeners.append(live.run)
+                opened.app = live.app
             yield opened
 
 
 class Files(Listener):
-    """Writes the report files when the run is over."""
+    """Writes the report files when the run is over. A file that cannot be written ends the run with its reason."""
 
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
@@ -95,11 +117,30 @@ def exporter_of(url: str) -> ResultExporter:
 
 
 async def close_exporter(exporter: ResultExporter) -> None:
-    """Wait until everything is delivered, at most `EXPORT_WAIT` seconds, and say what was not."""
-    await exporter.close(EXPORT_WAIT)
+    """Wait until everything is delivered, at most `LAST_WORDS` seconds, and say what was not."""
+    await exporter.close(LAST_WORDS)
     if exporter.counts.lost:
         click.echo(
             f"warning: {exporter.counts.lost} export(s) to {exporter.name} were not delivered: "
             f"{exporter.counts.last_error}",
             err=True,
         )
+
+
+def _recorder(path: Path) -> Recorder:
+    try:
+        return Recorder(path)
+    except OSError as error:
+        raise click.UsageError(f"--record: {path}: {error.strerror}") from error
+
+
+def _forwarder(url: str) -> Forwarder:
+    try:
+        return Forwarder(url)
+    except DestinationError as error:
+        raise click.UsageError(f"--forward: {error}") from error
+
+
+def _tell(output: Recorder | Forwarder) -> None:
+    if output.problem is not None:
+        click.echo(f"warning: {output.problem}", err=True)

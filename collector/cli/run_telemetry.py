@@ -9,6 +9,7 @@ from collector.pipeline import Pipeline
 from collector.receiver import Received, Receiver
 from collector.receiver.files import FileProblem
 from collector.receiver.following import Following
+from collector.receiver.http import ASGIApp
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Watcher
 from evaluator.harness.telemetry import Endpoints, TraceFile
@@ -30,6 +31,7 @@ class RunTelemetry:
         http_port: int = 0,
         grpc_port: int = 0,
         raw: Callable[[Received], None] | None = None,
+        app: ASGIApp | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._unreadable: list[Unreadable] = []
@@ -40,6 +42,7 @@ class RunTelemetry:
             http_port=http_port,
             grpc_port=grpc_port,
             raw=raw,
+            app=app,
             on_problem=self._tell,
         )
 

@@ -16,7 +16,8 @@ from collector.live.idle import IdleCloser
 from collector.live.metrics import Histogram, Metric, single
 from collector.pipeline import Pipeline
 from collector.receiver import Receiver
-from evaluator.behaviors import Behavior, Program
+from evaluator.behaviors import Program
+from evaluator.language.assertion import Behavior
 from evaluator.verdict import BehaviorResult, Contract
 
 DRAIN: Final = 2.0
