@@ -37,10 +37,6 @@ class Unknown:
     cause: str
     fix: str = ""
 
-    @property
-    def area(self) -> str:
-        return _area(self.path)
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

@@ -37,11 +37,6 @@ class Matching(Generic[CallId]):
         """Whether every entry has a call of its own."""
         return self.matched == len(self._holds)
 
-    @property
-    def calls(self) -> int:
-        """How many calls there are, whether or not they fit an entry."""
-        return len(self._fits)
-
     def held(self) -> tuple[CallId | None, ...]:
         """The call of each entry."""
         return tuple(self._holds)
