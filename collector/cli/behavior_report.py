@@ -13,8 +13,8 @@ from evaluator.harness.outcome import UnitBehaviors
 from evaluator.items import Item, ItemKind
 from evaluator.verdict import BehaviorResult, Result, Severity
 
-COLUMNS: Final = 6
-"""More units than this are counted by result and not shown as columns."""
+COLUMN: Final = 20
+"""Characters that a unit's column takes; where not all units fit beside the names, results are counted instead."""
 
 SHOWN: Final = 40
 """How many results that do not pass are told in full."""
@@ -38,7 +38,9 @@ def report(console: Console, units: Sequence[UnitBehaviors]) -> None:
     """Print the table of behaviors by unit and what is to say of those that do not pass."""
     if not units:
         return
-    console.print(_matrix(units) if len(units) <= COLUMNS else _counts(units))
+    names = max((len(name) for name in _names(units)), default=0)
+    fits = min(names, console.width // 2) + len(units) * COLUMN <= console.width
+    console.print(_matrix(units) if fits else _counts(units))
     told = [(unit, result) for unit in units for result in unit.results if not _fine(result)]
     for unit, result in told[:SHOWN]:
         console.print()
@@ -96,7 +98,10 @@ def _matrix(units: Sequence[UnitBehaviors]) -> Table:
 def _counts(units: Sequence[UnitBehaviors]) -> Table:
     table = Table("behavior", box=None, padding=(0, 2), header_style="dim")
     for result in Result:
-        table.add_column(label(result), justify="right")
+        table.add_column(label(result), justify="right", no_wrap=True)
+    table.title = f"{len(units)} units"
+    table.title_justify = "left"
+    table.title_style = "dim"
     for name in _names(units):
         found = (_find(unit, name) for unit in units)
         counted = Counter(cell.verdict.result for cell in found if cell)
