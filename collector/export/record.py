@@ -20,7 +20,7 @@ class Recorder:
     """Writes received requests to a file, each at once and whole, so that a killed run leaves what it received.
 
     JSON is written as it came; protobuf is converted, with duplicate keys and all; of trace-contract lines, those
-    that can be read. What cannot be written is counted in `failed` and told by `problem`; it never disturbs receiving.
+    that can be read. What cannot be written is counted in `failed` and told by `problem`; receiving goes on.
     """
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
