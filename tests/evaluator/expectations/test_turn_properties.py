@@ -53,7 +53,7 @@ def expectations(draw: st.DrawFn, *, most: int = 3) -> Expect:
 
 
 @given(expectations(), st.lists(made_calls(), max_size=5), st.sampled_from(["ok", "no"]), st.data())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=800, deadline=None)
 def test_every_order_of_arrival_gives_what_trying_everything_gives(
     asked: Expect, calls: list[Call], reply: str, data: st.DataObject
 ) -> None:
@@ -73,7 +73,7 @@ def test_every_order_of_arrival_gives_what_trying_everything_gives(
 
 
 @given(expectations(), st.lists(st.tuples(st.integers(0, 3), st.one_of(st.none(), made_calls())), max_size=10))
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_revised_and_taken_back_calls_leave_what_the_last_ones_alone_would(
     asked: Expect, edits: list[tuple[int, Call | None]]
 ) -> None:
@@ -89,7 +89,7 @@ def test_revised_and_taken_back_calls_leave_what_the_last_ones_alone_would(
 
 
 @given(expectations(), st.lists(made_calls(), max_size=4), st.permutations(range(4)))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_the_reasons_do_not_depend_on_the_order_of_arrival(
     asked: Expect, calls: list[Call], order: list[int]
 ) -> None:
@@ -106,7 +106,7 @@ def test_the_reasons_do_not_depend_on_the_order_of_arrival(
 
 
 @given(expectations(), st.lists(made_calls(), max_size=5), st.sampled_from(["ok", "no", None]))
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_a_verdict_that_is_no_pass_has_reasons_and_a_pass_has_none(
     asked: Expect, calls: list[Call], reply: str | None
 ) -> None:
