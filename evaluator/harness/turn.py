@@ -212,9 +212,10 @@ class LiveTurn:
             return None
         if self.reply.problem is not None or not self.needs_calls:
             return ClosedBy.REPLY
+        # A parent that was named and has not come is a span to come, and its other children came before it.
         if self._entry and not self._missing:
             return ClosedBy.EVIDENCE
-        if not self._entry and self.first_seen is not None and self._settled():
+        if not self._entry and not self._missing and self.first_seen is not None and self._settled():
             return ClosedBy.SETTLED
         deadline = self._around.observation.deadline(self)
         return ClosedBy.SETTLE_TIME if deadline is not None and clock.ticks() >= deadline else None
