@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
 from collector.export.exporter import ResultExporter
@@ -112,6 +113,8 @@ async def test_redaction_keeps_content_and_secrets_from_the_backend_and_not_from
         "input.value": "please push",
         "note": "mail ada@example.org with Bearer abcdef123456",
         "api_key": "plain text",
+        "card": ["4111 1111 1111 1111"],
+        "now_ms": 1_700_000_000_000,
         "kept": "harmless",
     }
     await asyncio.to_thread(run_agent, collector.http_url, **said)
@@ -121,10 +124,33 @@ async def test_redaction_keeps_content_and_secrets_from_the_backend_and_not_from
     for span in backend.spans:
         left = dict(span.attributes)
         assert not {"gen_ai.tool.call.arguments", "gen_ai.input.messages", "input.value"} & left.keys()
-        assert left["kept"] == "harmless"
+        assert (left["kept"], left["now_ms"]) == ("harmless", 1_700_000_000_000)
         assert left["hangar.session.id"] == "s"
-        assert not any(secret in str(left) for secret in ("ada@", "abcdef123456", "plain text"))
+        assert not any(secret in str(left) for secret in ("ada@", "abcdef123456", "plain text", "4111"))
     assert spanbar.result("s")["tests before every push"] is Result.PASS
+
+
+async def test_redaction_reaches_events_and_log_records(
+    start_spanbar: StartSpanbar, start_collector: StartCollector
+) -> None:
+    spanbar, backend = await start_spanbar(), await start_spanbar()
+    collector = await start_collector("redaction.yaml", SPANBAR=spanbar.grpc, OTLP_BACKEND=backend.grpc)
+    content = [{"key": "content", "value": {"stringValue": "please push"}}]
+    span = {"traceId": "74" * 16, "spanId": "01" * 8, "name": "chat"}
+    span["events"] = [{"name": "gen_ai.user.message", "attributes": content}]
+    log = {"eventName": "gen_ai.client.inference.operation.details", "body": {"stringValue": "please push"}}
+    requests = {
+        "traces": {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},
+        "logs": {"resourceLogs": [{"scopeLogs": [{"logRecords": [log]}]}]},
+    }
+    async with httpx.AsyncClient() as client:
+        for signal, body in requests.items():
+            (await client.post(f"{collector.http_url}/v1/{signal}", json=body)).raise_for_status()
+    await until(lambda: spanbar.spans and spanbar.logs and backend.spans and backend.logs)
+    assert dict(spanbar.spans[0].events[0].attributes) == {"content": "please push"}
+    assert spanbar.logs[0].body == "please push"
+    assert dict(backend.spans[0].events[0].attributes) == {}
+    assert backend.logs[0].body == "redacted"
 
 
 async def test_two_hundred_interleaved_sessions_are_each_whole_at_one_of_two_spanbars(
