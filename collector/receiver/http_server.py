@@ -61,13 +61,16 @@ class HttpServer:
             connection.shutdown()
 
     async def stop(self) -> None:
-        """End: what still runs (streams of the application) is cancelled."""
+        """End: what still runs (streams of the application) is cancelled, and its connection closed."""
         self.close()
         tasks = set(self._state.tasks)
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        for connection in list(self._state.connections):
+            transport: Any = connection.transport
+            transport.close()
         if self._lifespan is not None:
             await self._lifespan.shutdown()
         self._server = None

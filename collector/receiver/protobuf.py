@@ -32,11 +32,17 @@ class ReceivedSpan(Span):
         self.span_id = span_id
         self.parent_id = parent_id
         self.name = message.name
-        self.start = message.start
-        self.end = message.end
         self.attributes = LazyAttributes(message.attributes)
         self.resource = resource
         self.scope = scope
+
+    @property
+    def start(self) -> int:  # type: ignore[override]
+        return int(self._message.start)
+
+    @property
+    def end(self) -> int:  # type: ignore[override]
+        return int(self._message.end)
 
     @property
     def kind(self) -> int:  # type: ignore[override]

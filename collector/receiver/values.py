@@ -88,7 +88,12 @@ class LazyAttributes(Mapping[str, Value]):
 
     def get(self, key: str, default: Any = None) -> Any:
         raw = self._raw.get(key)
-        return default if raw is None else decode_value(raw)
+        if raw is None:
+            return default
+        try:
+            return _recurring[raw]  # before `decode_value` does it: this is the busiest line of receiving
+        except KeyError:
+            return decode_value(raw)
 
     def __contains__(self, key: object) -> bool:
         return key in self._raw

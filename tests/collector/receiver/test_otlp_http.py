@@ -473,6 +473,28 @@ async def test_a_request_that_never_ends_does_not_hold_up_stopping(monkeypatch: 
     writer.close()
 
 
+async def test_a_stream_of_the_application_does_not_hold_up_stopping() -> None:
+    began = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            raise RuntimeError("no lifespan here")
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        began.set()
+        await asyncio.Event().wait()
+
+    receiver = Receiver(lambda batch: None, grpc_port=None, app=app)
+    await receiver.start()
+    reader, writer = await connect(receiver)
+    writer.write(b"GET /stream HTTP/1.1\r\nhost: h\r\n\r\n")
+    await began.wait()
+
+    async with asyncio.timeout(30):
+        await receiver.stop()
+        await reader.read()
+    writer.close()
+
+
 async def test_while_stopping_new_requests_are_told_to_try_again() -> None:
     async with running() as run:
         run.receiver._intake.stopping = True

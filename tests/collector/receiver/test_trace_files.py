@@ -3,10 +3,12 @@
 import gzip
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -237,6 +239,34 @@ def test_resources_of_any_logs_are_told_to_be_logs(request: ExportLogsServiceReq
     for resource in request.resource_logs:
         records = [record for scope in resource.scope_logs for record in scope.log_records if record.ByteSize()]
         assert signal_of(resource.SerializeToString()) is (Signal.LOGS if records else None)
+
+
+def only_problems(path: Path) -> None:
+    with suppress(FileProblem):
+        for batch in read(path):
+            batch_spans(batch)
+            batch_logs(batch)
+
+
+@unhurried
+@given(content=st.binary(max_size=300))
+def test_no_bytes_crash_reading(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "bytes"
+    path.write_bytes(content)
+    only_problems(path)
+
+
+@unhurried
+@given(content=st.sampled_from([content for content, _ in FORMATS.values() if content]), data=st.data())
+def test_no_damage_crashes_reading(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, data: st.DataObject
+) -> None:
+    damaged = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "damaged"
+    path.write_bytes(damaged)
+    only_problems(path)
 
 
 LEAVES = {
