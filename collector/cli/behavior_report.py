@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from collector.export.printable import printable
 from evaluator.harness.outcome import UnitBehaviors
 from evaluator.items import Item, ItemKind
 from evaluator.verdict import BehaviorResult, Result, Severity
@@ -115,12 +116,12 @@ def _story(unit: UnitBehaviors, result: BehaviorResult) -> Iterable[str]:
     revised = " [bold yellow]revised[/bold yellow]" if result.revised else ""
     yield (
         f"[{style}]{sign} {result.verdict.result}[/{style}] [bold]{escape(result.behavior)}[/bold]{warn}{revised}"
-        f" [dim]in {unit.kind} {escape(_printable(unit.id))}[/dim]"
+        f" [dim]in {unit.kind} {escape(printable(unit.id))}[/dim]"
     )
-    yield f"  {escape(_printable(result.verdict.reason))}"
+    yield f"  {escape(printable(result.verdict.reason))}"
     evidence = result.verdict.evidence
     for item in evidence[:EVIDENCE]:
-        yield f"  [dim]·[/dim] {escape(_printable(describe(item)))}"
+        yield f"  [dim]·[/dim] {escape(printable(describe(item)))}"
     if len(evidence) > EVIDENCE:
         yield f"  [dim]· and {len(evidence) - EVIDENCE} more[/dim]"
 
@@ -134,9 +135,4 @@ def _find(unit: UnitBehaviors, name: str) -> BehaviorResult | None:
 
 
 def _short(id: str) -> str:
-    return _printable(id if len(id) <= 12 else id[:8] + "…")
-
-
-def _printable(text: str) -> str:
-    """Without what a terminal would take for a command: control characters and bidirectional overrides."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}" for c in text)
+    return printable(id if len(id) <= 12 else id[:8] + "…")

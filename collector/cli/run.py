@@ -164,11 +164,14 @@ class _Job:
                 raw=outputs.raw,
                 app=outputs.app,
             )
-            await telemetry.start()
+            try:
+                await telemetry.start()
+            except OSError as error:
+                raise Unstarted(f"cannot receive on {self.ports.host}: {error.strerror or error}") from error
             if outputs.app is not None:
                 self.report.live_at(telemetry.endpoints.http)
             stack.push_async_callback(telemetry.stop)
-            listener: Listener = Listeners([behaviors, *outputs.listeners, self.report])
+            listener: Listener = Listeners([behaviors, self.report, *outputs.listeners])
             return await run_specs(
                 self.specs,
                 listener=listener,
@@ -228,8 +231,6 @@ def _go(job: _Job) -> int:
 
     try:
         outcome = asyncio.run(supervised())
-    except OSError as error:
-        raise Unstarted(f"cannot receive on {job.ports.host}: {error.strerror or error}") from error
     except asyncio.CancelledError:
         return ENDING[ended_by[0]] if ended_by else 130
     finally:

@@ -91,11 +91,24 @@ class Files(Listener):
     def run_finished(self, outcome: RunOutcome) -> None:
         outputs = self._outputs
         if outputs.json is not None:
-            write_document(run_document(outcome), outputs.json)
+            _write(outputs.json, lambda path: write_document(run_document(outcome), path))
         if outputs.junit is not None:
-            write_junit(outcome, outputs.junit)
+            _write(outputs.junit, lambda path: write_junit(outcome, path))
         if outputs.html is not None:
-            write_html(outcome, outputs.html)
+            _write(outputs.html, lambda path: write_html(outcome, path))
+
+
+class Unwritten(click.ClickException):
+    """A report that was asked for could not be written: whoever reads it must not take an old one for it."""
+
+    exit_code = 2
+
+
+def _write(path: Path, write: Callable[[Path], None]) -> None:
+    try:
+        write(path)
+    except OSError as error:
+        raise Unwritten(f"{path} could not be written: {error.strerror or error}") from error
 
 
 class Exporting(Listener):
