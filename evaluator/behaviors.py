@@ -1,10 +1,10 @@
 """Behaviors over units: a `Program` compiles them together, an `Evaluation` holds their results over one unit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evaluator.columns import getter
-from evaluator.dispatch import Dispatch, attribute_fields
+from evaluator.dispatch import Dispatch, Hit, attribute_fields
 from evaluator.items import Change, Item, NotRecorded
 from evaluator.language.assertion import Behavior, UnitKind
 from evaluator.matchers import OPS, Predicate, compile_matcher
@@ -101,6 +101,9 @@ class Program:
         return Evaluation(self._sections[UnitKind(kind)])
 
 
+Feed = tuple[Callable[[Item, int], bool], int, int]
+"""How a monitor is fed, in which role, and the position of its behavior."""
+
 State = tuple[Result, bool, bool]
 """A result, whether it is final, and whether items alone made it so (and not closing)."""
 
@@ -113,6 +116,7 @@ class Evaluation:
         "_blind",
         "_closed",
         "_cut",
+        "_feeds",
         "_final_at",
         "_monitors",
         "_promised",
@@ -126,6 +130,7 @@ class Evaluation:
     def __init__(self, section: Section) -> None:
         self._section = section
         self._monitors: dict[int, Monitor] = {}
+        self._feeds: dict[int, tuple[Feed, ...]] = {}
         self._states: dict[int, State] = {}
         """The state of each behavior as it was last reported, where it is not that of an empty unit."""
         self._promised: dict[int, Result] = {}
@@ -152,16 +157,19 @@ class Evaluation:
             hits = self._section.dispatch.match(new)
             if not hits:
                 return ()
-            touched: set[int] = set()
+            touched = set()
             for predicate, sure in hits:
-                for subscription in self._section.subscriptions[predicate]:
-                    self._feed(new, subscription, sure)
-                    touched.add(subscription.behavior)
+                for feed, role, behavior in self._feeds.get(predicate) or self._feeds_of(predicate):
+                    if not sure:
+                        self._doubting(behavior).doubt(new, role)
+                        touched.add(behavior)
+                    elif feed(new, role):
+                        touched.add(behavior)
+            if self._results:
+                self._forget(hits)
         else:
             touched = self._revise(old, new)
-            if not touched:
-                return ()
-        return self._report(touched)
+        return self._report(touched) if touched else ()
 
     def close(self) -> Sequence[int]:
         """The unit is over: every result is final. Items may still be applied; what they change is revised."""
@@ -231,6 +239,19 @@ class Evaluation:
         """The monitor of a behavior, for reading."""
         return self._monitors.get(position) or self._section.blank[position]
 
+    def _feeds_of(self, predicate: int) -> tuple[Feed, ...]:
+        """Who is fed what matches a predicate."""
+        found = self._feeds[predicate] = tuple(
+            (self._own(one.behavior).feed, one.role, one.behavior) for one in self._section.subscriptions[predicate]
+        )
+        return found
+
+    def _forget(self, hits: Sequence[Hit]) -> None:
+        """Forget the results that rest on what matched: their evidence may have changed, if nothing else."""
+        for predicate, _ in hits:
+            for subscription in self._section.subscriptions[predicate]:
+                self._results.pop(subscription.behavior, None)
+
     def _own(self, position: int) -> Monitor:
         """The monitor of a behavior, for feeding."""
         found = self._monitors.get(position)
@@ -242,6 +263,7 @@ class Evaluation:
         found = self._own(position)
         if not isinstance(found, UncertainMonitor):
             found = self._monitors[position] = self._section.uncertain(position, found)
+            self._feeds.clear()
         return found
 
     def _feed(self, item: Item, subscription: Subscription, sure: bool) -> None:

@@ -36,13 +36,31 @@ class _Entry:
 _Table = dict[str, list[_Entry]]
 
 
-@dataclass(slots=True)
 class _Patterns:
     """The patterns of one field, looked for together."""
 
-    read: Callable[[Item], Any]
-    entries: list[_Entry]
-    found: PatternSet
+    __slots__ = ("_may_match", "_search", "entries", "read")
+
+    def __init__(self, name: str, found: Sequence[tuple[Test, _Entry]]) -> None:
+        self.read = getter(name)
+        self.entries = [entry for _, entry in found]
+        self._may_match = _guard([test.ends for test, _ in found])
+        self._search = PatternSet([test.pattern or "" for test, _ in found]).search
+
+    def search(self, text: str) -> Sequence[int]:
+        """The positions of the entries whose pattern is found."""
+        return self._search(text) if self._may_match(text) else ()
+
+
+def _guard(ends: Sequence[tuple[str, str]]) -> Callable[[str], bool]:
+    """A quick test that texts in which no pattern is found mostly fail: by how they must start, or else end."""
+    heads = [start for start, _ in ends if start]
+    tails = [stop for start, stop in ends if stop and not start]
+    if len(heads) + len(tails) < len(ends):
+        return lambda text: True
+    head, tail = min(map(len, heads), default=0), min(map(len, tails), default=0)
+    starts, stops = {start[:head] for start in heads}, {stop[-tail:] for stop in tails}
+    return lambda text: text[:head] in starts or text[-tail:] in stops
 
 
 @dataclass(slots=True)
@@ -50,7 +68,7 @@ class _Plan:
     """How each predicate of a group is reached."""
 
     values: dict[str, _Table] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
-    patterns: dict[str, list[tuple[str, _Entry]]] = field(default_factory=lambda: defaultdict(list))
+    patterns: dict[str, list[tuple[Test, _Entry]]] = field(default_factory=lambda: defaultdict(list))
     rest: list[_Entry] = field(default_factory=list)
 
 
@@ -100,10 +118,7 @@ class Group:
         self._values = tuple(
             (getter(name), dict(table)) for name, table in plan.values.items() if name not in _TEXT_COLUMNS
         )
-        self._patterns = tuple(
-            _Patterns(getter(name), [entry for _, entry in found], PatternSet([pattern for pattern, _ in found]))
-            for name, found in plan.patterns.items()
-        )
+        self._patterns = tuple(_Patterns(name, found) for name, found in plan.patterns.items())
         self._rest = tuple(plan.rest)
         self._empty = not (self._ops or self._columns or self._values or self._patterns or self._rest)
 
@@ -154,7 +169,7 @@ def _plan(members: Iterable[tuple[int, Predicate]]) -> _Plan:
             for value in reached.values:
                 plan.values[reached.field][value].append(entry)
         else:
-            plan.patterns[reached.field].append((reached.pattern or "", entry))
+            plan.patterns[reached.field].append((reached, entry))
     return plan
 
 
@@ -197,13 +212,13 @@ def _distinct(lists: Iterable[list[_Entry]]) -> Iterable[_Entry]:
 def _search(patterns: _Patterns, value: Any, item: Item, hits: list[Hit]) -> None:
     entries = patterns.entries
     if value.__class__ is str:
-        found: Iterable[int] = patterns.found.search(value)
+        found: Iterable[int] = patterns.search(value)
     elif isinstance(value, NotRecorded):
         _admit(entries, item, hits, certain=False)
         return
     elif isinstance(value, list | tuple):
         texts = [element for element in value if element.__class__ is str]
-        found = {position for text in texts for position in patterns.found.search(text)}
+        found = {position for text in texts for position in patterns.search(text)}
     else:
         return
     if found:

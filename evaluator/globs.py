@@ -60,6 +60,14 @@ def simple(pattern: str) -> bool:
     return "*" not in inner or (inner == pattern and "*" not in pattern.partition("*")[2].lstrip("*"))
 
 
+def ends(pattern: str) -> tuple[str, str]:
+    """The texts that a match starts and ends with: what stands before the first and after the last wildcard."""
+    literals = re.split(r"[*?\[]", pattern)
+    if len(literals) == 1:
+        return pattern, pattern
+    return literals[0], "" if "[" in pattern else literals[-1]
+
+
 @lru_cache(maxsize=4096)
 def compiled(pattern: str) -> Callable[[str], bool]:
     """A test of texts. What needs no regex is done with the methods of texts."""
@@ -74,6 +82,13 @@ def compiled(pattern: str) -> Callable[[str], bool]:
         return _ends(head, tail)
     inner = tail.rstrip("*")
     return lambda text: inner in text
+
+
+@lru_cache(maxsize=1024)
+def any_of(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """A test whether a text matches any of these. It remembers texts: paths recur."""
+    tests = tuple(compiled(pattern) for pattern in patterns)
+    return lru_cache(maxsize=4096)(lambda text: any(test(text) for test in tests))
 
 
 def _ends(head: str, tail: str) -> Callable[[str], bool]:

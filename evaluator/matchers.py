@@ -31,6 +31,8 @@ class Test:
     """It holds where the field (or an element of it) is one of these texts, and nowhere else."""
     pattern: str | None = None
     """It holds where this RE2 pattern is found in the field (or an element of it), and nowhere else."""
+    ends: tuple[str, str] = ("", "")
+    """What a text in which the pattern is found starts and ends with; "" where that is not known."""
     cheap: bool = True
     """Testing it alone costs less than looking for a pattern."""
 
@@ -117,6 +119,7 @@ def _glob(field: str, pattern: str) -> Test:
         field,
         _held(field, lambda value: isinstance(value, str) and matches(value)),
         pattern=globs.regex(pattern),
+        ends=globs.ends(pattern),
         cheap=globs.simple(pattern),
     )
 

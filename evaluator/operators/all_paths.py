@@ -1,9 +1,8 @@
 """`all: {paths: {from: [...]}, match: G}`: every path matches one of the globs."""
 
-from evaluator.items import Item
 from evaluator.language.assertion import AllPaths
 from evaluator.operators.monitor import Explanation
-from evaluator.operators.paths import PathsMonitor, paths_of
+from evaluator.operators.paths import PathsMonitor
 from evaluator.operators.wording import evidence, where
 from evaluator.verdict import Contract, Result
 
@@ -11,12 +10,11 @@ from evaluator.verdict import Contract, Result
 class AllPathsMonitor(PathsMonitor):
     __slots__ = ("_spec",)
 
+    decisive = False
+
     def __init__(self, spec: AllPaths, contract: Contract) -> None:
         super().__init__(spec.globs, contract)
         self._spec = spec
-
-    def decides(self, item: Item) -> bool:
-        return not all(self.matches(path) for path in paths_of(item))
 
     @property
     def result(self) -> Result:
@@ -28,7 +26,7 @@ class AllPathsMonitor(PathsMonitor):
         globs = " or ".join(self._spec.globs)
         first = self._deciding.first
         if first is not None:
-            path = self.chosen(first, lambda path: not self.matches(path))
+            path = self.deciding_path(first)
             return evidence(self._deciding), f"{path}, of {first.name} at {where(first)}, does not match {globs}"
         if self._others:
             return evidence(self._others), f"every path matches {globs}"

@@ -1,9 +1,8 @@
 """`any: {paths: {from: [...]}, match: G}`: at least one path matches one of the globs."""
 
-from evaluator.items import Item
 from evaluator.language.assertion import AnyPath
 from evaluator.operators.monitor import Explanation
-from evaluator.operators.paths import PathsMonitor, paths_of
+from evaluator.operators.paths import PathsMonitor
 from evaluator.operators.wording import evidence, where
 from evaluator.verdict import Contract, Result
 
@@ -11,12 +10,11 @@ from evaluator.verdict import Contract, Result
 class AnyPathMonitor(PathsMonitor):
     __slots__ = ("_spec",)
 
+    decisive = True
+
     def __init__(self, spec: AnyPath, contract: Contract) -> None:
         super().__init__(spec.globs, contract)
         self._spec = spec
-
-    def decides(self, item: Item) -> bool:
-        return any(self.matches(path) for path in paths_of(item))
 
     @property
     def result(self) -> Result:
@@ -28,7 +26,7 @@ class AnyPathMonitor(PathsMonitor):
         globs = " or ".join(self._spec.globs)
         first = self._deciding.first
         if first is not None:
-            return (first,), f"{self.chosen(first, self.matches)}, of {first.name} at {where(first)}, matches {globs}"
+            return (first,), f"{self.deciding_path(first)}, of {first.name} at {where(first)}, matches {globs}"
         if self._others:
             return evidence(self._others), f"no path matches {globs}"
         return (), f"no paths of {' or '.join(self._spec.sources)}"

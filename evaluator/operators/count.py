@@ -18,8 +18,10 @@ class CountMonitor(Monitor):
         self._spec = spec
         self._matches = Occurrences()
 
-    def feed(self, item: Item, role: int = 0) -> None:
+    def feed(self, item: Item, role: int = 0) -> bool:
         self._matches.add(item)
+        size = len(self._matches)
+        return size == self._spec.least or size - 1 == self._spec.most
 
     def retract(self, item: Item, role: int = 0) -> None:
         self._matches.remove(item)

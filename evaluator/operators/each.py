@@ -35,17 +35,22 @@ class EachMonitor(Monitor):
         """How each of them stands, by id."""
         self._failed = 0
 
-    def feed(self, item: Item, role: int = PRIOR) -> None:
+    def feed(self, item: Item, role: int = PRIOR) -> bool:
         if role == EACH:
             self._all.add(item)
-            self._stands(item, self._window.judge(item))
-            return
+            standing = self._window.judge(item)
+            if standing is Standing.SATISFIED:
+                return len(self._all) == 1
+            self._stands(item, standing)
+            return True
         self._window.add(item)
-        if self._open:
-            for later in list(self._open.after(item)):
-                standing = self._window.pair(item, later)
-                if standing > self._standing[later.id]:
-                    self._stands(later, standing)
+        if not self._open:
+            return False
+        for later in list(self._open.after(item)):
+            standing = self._window.pair(item, later)
+            if standing > self._standing[later.id]:
+                self._stands(later, standing)
+        return True
 
     def retract(self, item: Item, role: int = PRIOR) -> None:
         if role == EACH:

@@ -18,8 +18,8 @@ class EventuallyMonitor(Monitor):
         self._spec = spec
         self._matches = Occurrences()
 
-    def feed(self, item: Item, role: int = 0) -> None:
-        self._matches.add(item)
+    def feed(self, item: Item, role: int = 0) -> bool:
+        return self._matches.add(item)
 
     def retract(self, item: Item, role: int = 0) -> None:
         self._matches.remove(item)

@@ -30,8 +30,8 @@ class Monitor(ABC):
         self.closed = False
 
     @abstractmethod
-    def feed(self, item: Item, role: int = 0) -> None:
-        """Take an item that matches; it may belong anywhere in the order."""
+    def feed(self, item: Item, role: int = 0) -> bool:
+        """Take an item that matches; it may belong anywhere in the order. Whether the verdict may have changed."""
 
     @abstractmethod
     def retract(self, item: Item, role: int = 0) -> None:

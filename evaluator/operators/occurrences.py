@@ -1,6 +1,6 @@
 """Order (SEMANTICS.md, section 2): which item precedes which, and the first of the items that match."""
 
-from bisect import bisect_left
+from bisect import bisect_left, insort_right
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -39,10 +39,11 @@ def by_time(item: Item) -> int:
 class Run:
     """Items in the order of a key. A plain list as long as they come in order; sorted blocks once they do not."""
 
-    __slots__ = ("_items", "_key")
+    __slots__ = ("_items",)
 
-    def __init__(self, key: Callable[[Item], Any]) -> None:
-        self._key = key
+    key: Callable[[Item], Any]
+
+    def __init__(self) -> None:
         self._items: Any = []
 
     def __len__(self) -> int:
@@ -57,37 +58,27 @@ class Run:
 
     def add(self, item: Item) -> bool:
         """Whether the item is now the first one. O(1) at the end, O(log n) elsewhere."""
-        items = self._items
-        if items.__class__ is list:
-            if not items or self._key(items[-1]) <= self._key(item):
-                items.append(item)
-                return len(items) == 1
-            items = self._items = SortedKeyList(items, key=self._key)
-        items.add(item)
-        return items[0] is item
+        raise NotImplementedError
 
     def remove(self, item: Item) -> None:
         """Take out the item with this id. Raises ValueError when it is not there."""
-        key = self._key(item)
-        if self._items.__class__ is list:
-            self._items = SortedKeyList(self._items, key=self._key)
-        position = self._items.bisect_key_left(key)
+        position = self.position(self.key(item))
         while position < len(self._items):
-            found = self._items[position]
-            if found[0] == item[0]:
-                del self._items[position]
+            if self._items[position][0] == item[0]:
+                del self._sorted()[position]
                 return
-            if self._key(found) != key:
+            if self.key(self._items[position]) != self.key(item):
                 break
             position += 1
         raise ValueError(f"the item {item.id!r} was never fed")
 
     def position(self, key: Any) -> int:
         """How many items have a smaller key."""
-        if self._items.__class__ is list:
-            return bisect_left(self._items, key, key=self._key)
-        position: int = self._items.bisect_key_left(key)
-        return position
+        items = self._items
+        if items.__class__ is not list:
+            position: int = items.bisect_key_left(key)
+            return position
+        return len(items) if items and self.key(items[-1]) < key else bisect_left(items, key, key=self.key)
 
     def since(self, key: Any) -> Iterator[Item]:
         """The items whose key is at least this, in order."""
@@ -95,6 +86,80 @@ class Run:
             return iter(self._items[self.position(key) :])
         items: Iterator[Item] = self._items.irange_key(min_key=key)
         return items
+
+    def _insert(self, item: Item) -> bool:
+        self._sorted().add(item)
+        return self._items[0] is item
+
+    def _sorted(self) -> Any:
+        if self._items.__class__ is list:
+            self._items = SortedKeyList(self._items, key=self.key)
+        return self._items
+
+
+class SeqRun(Run):
+    """Items of one session that have a seq."""
+
+    __slots__ = ()
+
+    key = staticmethod(by_seq)
+
+    def add(self, item: Item) -> bool:
+        items = self._items
+        if items.__class__ is list:
+            if not items:
+                items.append(item)
+                return True
+            last = items[-1]
+            if last[5] < item[5] or (last[5] == item[5] and last[6] <= item[6]):
+                items.append(item)
+                return False
+        return self._insert(item)
+
+
+class TimeRun(Run):
+    """Items that only time orders."""
+
+    __slots__ = ()
+
+    key = staticmethod(by_time)
+
+    def add(self, item: Item) -> bool:
+        items = self._items
+        if items.__class__ is list:
+            if not items:
+                items.append(item)
+                return True
+            if items[-1][6] <= item[6]:
+                items.append(item)
+                return False
+        return self._insert(item)
+
+
+class Heads:
+    """The first item of each of a few runs, in the order of a key."""
+
+    __slots__ = ("_items", "_key")
+
+    def __init__(self, key: Callable[[Item], Any]) -> None:
+        self._key = key
+        self._items: list[Item] = []
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
+
+    @property
+    def first(self) -> Item | None:
+        return self._items[0] if self._items else None
+
+    def add(self, item: Item) -> None:
+        insort_right(self._items, item, key=self._key)
+
+    def remove(self, item: Item) -> None:
+        position = bisect_left(self._items, self._key(item), key=self._key)
+        while self._items[position][0] != item[0]:
+            position += 1
+        del self._items[position]
 
 
 def _by_first(head: Item) -> tuple[int, str, bool, int]:
@@ -109,12 +174,13 @@ class Occurrences:
     the one whose session has the lower name, then the one with a seq.
     """
 
-    __slots__ = ("_heads", "_runs", "_size")
+    __slots__ = ("_heads", "_runs", "_size", "first")
 
     def __init__(self) -> None:
         self._runs: dict[Group, Run] = {}
-        self._heads: Any = SortedKeyList(key=_by_first)
+        self._heads = Heads(_by_first)
         self._size = 0
+        self.first: Item | None = None
 
     def __len__(self) -> int:
         return self._size
@@ -124,20 +190,19 @@ class Occurrences:
         for run in self._runs.values():
             yield from run
 
-    @property
-    def first(self) -> Item | None:
-        return self._heads[0] if self._size else None
-
-    def add(self, item: Item) -> None:
-        group = group_of(item)
+    def add(self, item: Item) -> bool:
+        """Whether this item is now the first, or another one than before is."""
+        self._size += 1
+        group = None if item[5] is None else item[3]
         run = self._runs.get(group)
         if run is None:
-            run = self._runs[group] = Run(by_time if group is None else by_seq)
-        if run.add(item):
-            if len(run) > 1:
-                self._heads.remove(run[1])
-            self._heads.add(item)
-        self._size += 1
+            run = self._runs[group] = TimeRun() if group is None else SeqRun()
+        if not run.add(item):
+            return False
+        if len(run) > 1:
+            self._heads.remove(run[1])
+        self._heads.add(item)
+        return self._again()
 
     def remove(self, item: Item) -> None:
         """Raises ValueError when it is not there."""
@@ -148,9 +213,17 @@ class Occurrences:
         head = run[0]
         run.remove(item)
         self._size -= 1
-        if not run:
-            del self._runs[group]
-            self._heads.remove(head)
-        elif run[0] is not head:
-            self._heads.remove(head)
+        if run and run[0] is head:
+            return
+        self._heads.remove(head)
+        if run:
             self._heads.add(run[0])
+        else:
+            del self._runs[group]
+        self._again()
+
+    def _again(self) -> bool:
+        first = self._heads.first
+        changed = first is not self.first
+        self.first = first
+        return changed

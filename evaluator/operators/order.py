@@ -20,8 +20,8 @@ class OrderMonitor(Monitor):
         self._spec = spec
         self._matches = tuple(Occurrences() for _ in spec.matches)
 
-    def feed(self, item: Item, role: int = 0) -> None:
-        self._matches[role].add(item)
+    def feed(self, item: Item, role: int = 0) -> bool:
+        return self._matches[role].add(item)
 
     def retract(self, item: Item, role: int = 0) -> None:
         self._matches[role].remove(item)

@@ -1,6 +1,7 @@
 """`all` and `any` over paths: those of `file.change` events and of the delivered files (`diff.files`)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import ClassVar, Final
 
 from evaluator import globs
 from evaluator.items import Item
@@ -8,54 +9,56 @@ from evaluator.operators.monitor import Monitor
 from evaluator.operators.occurrences import Occurrences
 from evaluator.verdict import Contract
 
-DELIVERED = "diff.files"
+DELIVERED: Final = "diff.files"
 
 
 class PathsMonitor(Monitor):
-    """What `all` and `any` share: the items that have paths, and those of them that decide the result."""
+    """What `all` and `any` share: the items that have paths, and those of them that decide the result.
 
-    __slots__ = ("_deciding", "_globs", "_others")
+    One path decides: of `any` one that matches, of `all` one that does not.
+    """
+
+    __slots__ = ("_deciding", "_matches", "_others")
+
+    decisive: ClassVar[bool]
+    """Whether the path that decides is one that matches."""
 
     def __init__(self, patterns: tuple[str, ...], contract: Contract) -> None:
         super().__init__(contract)
-        self._globs = tuple(globs.compiled(pattern) for pattern in patterns)
+        self._matches = globs.any_of(patterns)
         self._deciding = Occurrences()
         self._others = Occurrences()
 
-    def decides(self, item: Item) -> bool:
-        """Whether an item alone decides the result."""
-        raise NotImplementedError
-
-    def matches(self, path: str | None) -> bool:
-        """Whether a path matches one of the globs; a file outside the checkout has none and does not."""
-        return path is not None and any(matches(path) for matches in self._globs)
-
-    def feed(self, item: Item, role: int = 0) -> None:
-        if paths_of(item):
-            (self._deciding if self.decides(item) else self._others).add(item)
+    def feed(self, item: Item, role: int = 0) -> bool:
+        found = self._of(item)
+        return found is not None and found.add(item)
 
     def retract(self, item: Item, role: int = 0) -> None:
-        if paths_of(item):
-            (self._deciding if self.decides(item) else self._others).remove(item)
+        found = self._of(item)
+        if found is not None:
+            found.remove(item)
 
     def fed(self) -> Iterator[tuple[Item, int]]:
         return ((item, 0) for matches in (self._deciding, self._others) for item in matches)
+
+    def _of(self, item: Item) -> Occurrences | None:
+        """Where an item belongs, by its paths; None when it has none."""
+        if item[2] != DELIVERED:
+            return self._deciding if self._decides(item[10]) else self._others
+        if not item.paths:
+            return None
+        return self._deciding if any(self._decides(path) for path in item.paths) else self._others
+
+    def _decides(self, path: str | None) -> bool:
+        # A file outside the checkout has no path in the repository, and matches no glob.
+        return (path is not None and self._matches(path)) is self.decisive
 
     @property
     def decided(self) -> bool:
         return bool(self._deciding)
 
-    @property
-    def applicable(self) -> bool:
-        """Whether there is any path."""
-        return bool(self._deciding or self._others)
-
-    def chosen(self, item: Item, wanted: Callable[[str | None], bool]) -> str:
-        """The first path of an item that is wanted, in words."""
-        path = next(path for path in paths_of(item) if wanted(path))
+    def deciding_path(self, item: Item) -> str:
+        """The first path of an item that decides, in words."""
+        paths = (item.paths or ()) if item.name == DELIVERED else (item.path,)
+        path = next(path for path in paths if self._decides(path))
         return "a file outside the checkout" if path is None else path
-
-
-def paths_of(item: Item) -> tuple[str | None, ...]:
-    """The paths of an item: None for a file that has no path in the repository."""
-    return (item.paths or ()) if item.name == DELIVERED else (item.path,)

@@ -1,12 +1,9 @@
 """Timelines: items by what precedes them and by what they precede, in both orders of SEMANTICS.md, section 2."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
-
-from sortedcontainers import SortedKeyList
 
 from evaluator.items import Item
-from evaluator.operators.occurrences import Group, Run, by_seq, by_time, group_of
+from evaluator.operators.occurrences import Group, Heads, Run, SeqRun, TimeRun, by_time, group_of
 
 
 class Earliest:
@@ -17,13 +14,13 @@ class Earliest:
     def __init__(self, group: Callable[[Item], Group]) -> None:
         self._group = group
         self.runs: dict[Group, Run] = {}
-        self._heads: Any = SortedKeyList(key=by_time)
+        self._heads = Heads(by_time)
 
     def add(self, item: Item) -> None:
         group = self._group(item)
         run = self.runs.get(group)
         if run is None:
-            run = self.runs[group] = Run(by_time)
+            run = self.runs[group] = TimeRun()
         if run.add(item):
             if len(run) > 1:
                 self._heads.remove(run[1])
@@ -37,19 +34,19 @@ class Earliest:
             raise ValueError(f"the item {item.id!r} was never fed")
         head = run[0]
         run.remove(item)
-        if not run:
-            del self.runs[group]
-            self._heads.remove(head)
-        elif run[0] is not head:
-            self._heads.remove(head)
+        if run and run[0] is head:
+            return
+        self._heads.remove(head)
+        if run:
             self._heads.add(run[0])
+        else:
+            del self.runs[group]
 
     def outside(self, group: Group) -> Item | None:
         """The earliest item of all groups but this one; of all groups when it is None."""
         for head in self._heads:  # at most one of them is of the group
             if group is None or self._group(head) != group:
-                found: Item = head
-                return found
+                return head
         return None
 
 
@@ -59,7 +56,7 @@ class Timeline:
     __slots__ = ("_seqs", "_size", "_times")
 
     def __init__(self) -> None:
-        self._seqs: dict[str, Run] = {}
+        self._seqs: dict[Group, Run] = {}
         self._times = Earliest(group_of)
         self._size = 0
 
@@ -81,7 +78,7 @@ class Timeline:
         if group is not None:
             run = self._seqs.get(group)
             if run is None:
-                run = self._seqs[group] = Run(by_seq)
+                run = self._seqs[group] = SeqRun()
             run.add(item)
         self._times.add(item)
         self._size += 1

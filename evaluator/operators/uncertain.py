@@ -37,9 +37,9 @@ class UncertainMonitor(Monitor):
                 if variant is not certain:
                     variant.feed(item, role)
 
-    def feed(self, item: Item, role: int = 0) -> None:
-        for variant in self._variants:
-            variant.feed(item, role)
+    def feed(self, item: Item, role: int = 0) -> bool:
+        changed = [variant.feed(item, role) for variant in self._variants]
+        return any(changed)
 
     def retract(self, item: Item, role: int = 0) -> None:
         for variant in self._variants:

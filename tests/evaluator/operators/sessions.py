@@ -1,4 +1,4 @@
-"""Random units: items of several sessions and of their job, with and without seq and turn, in any order of arrival."""
+"""Random units: items of several sessions and of their job, with and without seq and turn, arriving in any order."""
 
 from collections.abc import Sequence
 from random import Random
