@@ -108,7 +108,10 @@ class _Reading:
         number = 1
         self._place = "line 1"
         while line := stream.readline():
-            if line.strip(_BLANKS):
+            content = line.strip(_BLANKS)
+            if content in (b"{", b"["):
+                raise self._problem("a JSON text of several lines; expected one object a line: jq -c . FILE")
+            if content:
                 yield from self._decode(decode_line, line, self._place)
             number += 1
             self._place = f"line {number}"

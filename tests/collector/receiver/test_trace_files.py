@@ -140,6 +140,7 @@ DAMAGED = {
     "a broken line": (RECORD + b"\n{broken\n", "line 2: the body is not JSON"),
     "a cut last line": (to_json(TRACES) + b"\n" + to_json(TRACES)[:-9], "line 2: the body is not JSON"),
     "a line that is no object": (b"[1]\n", "line 1: the body is a JSON list"),
+    "a pretty-printed object": (b'{\n  "resourceSpans": []\n}', "line 1: a JSON text of several lines; expected"),
     "a line of something else": (b'{"level": "info"}', "line 1: the object is neither an OTLP request"),
     "a wrong type in a line": (b'{"resourceSpans": 5}', "line 1: resourceSpans: expected a list"),
     "a cut request": (traces[:-3], "byte 0: the file is cut: 3 of the next"),
