@@ -66,8 +66,8 @@ class Access:
             return None
         return hmac.new(self._token, b"spanbar page", hashlib.sha256).hexdigest()
 
-    def knows(self, token: str) -> bool:
-        return self._token is not None and hmac.compare_digest(token.encode(), self._token)
+    def knows(self, token: bytes) -> bool:
+        return self._token is not None and hmac.compare_digest(token, self._token)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if self._token is None and not is_loopback(_host(headers)):
@@ -83,7 +83,7 @@ class Access:
 
     def _permitted(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.casefold() == "bearer" and self.knows(given.strip()):
+        if scheme.casefold() == "bearer" and self.knows(given.strip().encode("latin-1")):
             return True
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
         return hmac.compare_digest(cookie.encode(), (self.cookie or "").encode())

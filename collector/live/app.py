@@ -163,7 +163,7 @@ class Live:
             raise ApiProblem(400, "bad_body", 'expected a JSON object {"token": TEXT}') from error
         if self._access.cookie is None:
             return answer({"needed": False})
-        if not isinstance(given, str) or not self._access.knows(given):
+        if not isinstance(given, str) or not self._access.knows(given.encode()):
             raise ApiProblem(401, "wrong_token", "this is not the server's token")
         return self._with_cookie(answer({"needed": True}), request)
 
@@ -206,7 +206,7 @@ class Live:
         # The token leaves the address at once, so that it is in no bookmark and no screenshot.
         rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
         target = RedirectResponse("/" + (f"?{urlencode(rest)}" if rest else ""), 303)
-        return self._with_cookie(target, request) if self._access.knows(token) else target
+        return self._with_cookie(target, request) if self._access.knows(token.encode()) else target
 
     async def _page_file(self, request: Request) -> Response:
         path = PAGE / request.path_params["file"]

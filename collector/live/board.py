@@ -67,8 +67,11 @@ class Board:
         self._gathered: dict[UnitKey, None] = {}
         self._waiting: dict[UnitKey, list[asyncio.Future[None]]] = {}
         self._listeners: list[ResultListener] = []
+        self._blank = {kind: _blank(index, kind) for kind in UnitKind}
+        """The cells of a unit in which nothing has happened yet."""
         for unit in index.units.values():
-            self._entry(unit)
+            entry = self._entry(unit)
+            self._compare(entry, range(len(entry.cells)))
         index.listen(self._heard)
 
     def listen(self, listener: ResultListener) -> None:
@@ -165,7 +168,7 @@ class Board:
         entry = self.entries.get(unit.key)
         if entry is None:
             entry = self._entry(unit)
-            self.feed.publish("units", {"units": [self.summary(entry)]})
+            self.feed.publish("units", {"units": [self.summary(entry)]})  # results come after their unit
         if update.change is not None:
             entry.version += 1
             entry.last = self._clock()
@@ -213,9 +216,7 @@ class Board:
         self._numbers += 1
         now = self._clock()
         entry = Entry(unit, self._numbers, first=now, last=now, reopened=unit.reopened)
-        initial = unit.results
-        entry.cells = "".join(map(views.letter, initial))
-        entry.revised = [position for position, outcome in enumerate(initial) if outcome.revised]
+        entry.cells = self._blank[unit.key.kind]
         self.entries[unit.key] = entry
         return entry
 
@@ -235,6 +236,10 @@ def _columns(index: Index, kind: UnitKind) -> tuple[Column, ...]:
     if index.program is None:
         return ()
     return tuple(Column(behavior.name, kind, behavior.severity) for behavior in index.program.of(kind.value))
+
+
+def _blank(index: Index, kind: UnitKind) -> str:
+    return "".join(map(views.letter, index.program.unit(kind.value).results)) if index.program is not None else ""
 
 
 def _mark(positions: list[int], position: int, present: bool) -> None:

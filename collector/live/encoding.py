@@ -9,7 +9,7 @@ import orjson
 
 from evaluator.items import NotRecorded
 
-_OPTIONS: Final = orjson.OPT_NON_STR_KEYS
+_OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
 def encode(value: Any) -> bytes:
