@@ -1,6 +1,6 @@
 """What receiving costs: `python benchmarks/receive.py [--json FILE]`.
 
-First decoding, in microseconds a span and as a multiple of protobuf's parse alone; then whole requests over HTTP and
+First decoding, in CPU microseconds a span and as a multiple of protobuf's parse alone; then whole requests over HTTP and
 gRPC, in CPU microseconds of the serving process a request and a span, with a sink that does nothing. Spans have 12
 attributes and about 1.2 kB. Only ratios within one run mean anything: absolute times drift with the machine. Every
 number is the median of rounds in which the variants take turns.
@@ -71,7 +71,7 @@ def reading_all(body: bytes) -> None:
 
 
 def decoding(rounds: int) -> dict[str, float]:
-    """Microseconds a span."""
+    """CPU microseconds a span."""
     body = request(SPANS)
     document = orjson.dumps(request_to_json("traces", body))
     variants: dict[str, Callable[[], object]] = {
@@ -86,9 +86,9 @@ def decoding(rounds: int) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in variants}
     for _ in range(rounds):
         for name, run in variants.items():
-            start = time.perf_counter()
+            start = time.process_time()
             run()
-            times[name].append((time.perf_counter() - start) / SPANS * 1e6)
+            times[name].append((time.process_time() - start) / SPANS * 1e6)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -174,7 +174,7 @@ def main() -> None:
         return
     decoded = decoding(options.rounds)
     limit = decoded["protobuf parse alone, official schema"]
-    print(f"{'decoding':42}{'us/span':>9}{'x parse':>9}")
+    print(f"{'decoding':42}{'CPU us':>9}{'x parse':>9}")
     for name, value in decoded.items():
         print(f"{name:42}{value:9.2f}{value / limit:9.1f}")
     handled = requests(max(3, options.rounds // 5))
