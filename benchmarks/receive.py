@@ -1,8 +1,8 @@
 """What receiving costs: `python benchmarks/receive.py [--json FILE]`.
 
-First decoding, in CPU microseconds a span and as a multiple of protobuf's parse alone; then whole requests over HTTP and
-gRPC, in CPU microseconds of the serving process a request and a span, with a sink that does nothing. Spans have 12
-attributes and about 1.2 kB. Only ratios within one run mean anything: absolute times drift with the machine. Every
+First decoding, in CPU microseconds a span and as a multiple of protobuf's parse alone; then whole requests over HTTP
+and gRPC, in CPU microseconds of the serving process a request and a span, with a sink that does nothing. Spans have
+12 attributes and about 1.2 kB. Only ratios within one run mean anything: absolute times drift with the machine. Every
 number is the median of rounds in which the variants take turns.
 """
 
