@@ -16,6 +16,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from collector.cli import main
+from collector.cli.run_telemetry import RunTelemetry
+from collector.index import Index
+from collector.pipeline import Pipeline
 from evaluator.harness.environment import agent_environment
 from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import RunOutcome, TestOutcome
@@ -24,7 +27,6 @@ from evaluator.harness.specrun import Options
 from evaluator.harness.variations import CACHE, cache_key
 from evaluator.language import Problem, SpecProblems, read_spec
 from evaluator.language.spec import Spec
-from tests.station import Station
 from tests.waiting import until
 
 AGENT = Path(__file__).with_name("agent.py")
@@ -158,13 +160,14 @@ class World:
         return specs, tuple(problems)
 
 
-async def run_case(case: Case, folder: Path, station: Station) -> Seen:
+async def run_case(case: Case, folder: Path) -> Seen:
     """Run a case in the folder, which is the working directory."""
     world = World(case, folder)
     specs, problems = world.read(world.write())
     if problems or case.get("verb") == "validate" or case["expect"].get("valid"):
         return Seen(problems)
-    station.renew()
+    telemetry = RunTelemetry(Pipeline(Index()))
+    await telemetry.start()
     options = Options(
         runs=world.runs(),
         all_runs=True,
@@ -173,8 +176,11 @@ async def run_case(case: Case, folder: Path, station: Station) -> Seen:
         environ=world.environ,
         blind_wait=BLIND_WAIT,
     )
-    async with surroundings(world, station):
-        outcome = await run_specs(specs, listener=Listener(), telemetry=station, options=options)
+    try:
+        async with surroundings(world, telemetry):
+            outcome = await run_specs(specs, listener=Listener(), telemetry=telemetry, options=options)
+    finally:
+        await telemetry.stop()
     names = case["expect"].get("files", {})
     files = {name: (folder / name).read_text("utf-8") for name in names if (folder / name).exists()}
     return Seen((), outcome, files, port_free=not accepts(world.port))
@@ -194,14 +200,14 @@ def is_about_finding(case: Case) -> bool:
 
 
 @contextlib.asynccontextmanager
-async def surroundings(world: World, station: Station) -> AsyncIterator[None]:
+async def surroundings(world: World, telemetry: RunTelemetry) -> AsyncIterator[None]:
     """What is there before the run: something on the port, or the agent that is attached to."""
     case = world.case
     async with contextlib.AsyncExitStack() as stack:
         if case.get("port_occupied"):
             stack.enter_context(socket.create_server(("127.0.0.1", world.port)))
         if case["mode"] == "attach" and not case.get("agent_down"):
-            environment = agent_environment(world.environ, station.endpoints)
+            environment = agent_environment(world.environ, telemetry.endpoints)
             agent = await asyncio.create_subprocess_exec(*world.start, env=environment)
             stack.push_async_callback(agent.wait)
             stack.callback(agent.kill)
