@@ -6,6 +6,7 @@ Live requests, recorded files and tests all come through `Pipeline.receive`, in 
 from collections.abc import Callable
 
 from collector.assembly import Assembly
+from collector.export.marker import without_own_output
 from collector.index import Index
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Watcher
@@ -23,7 +24,7 @@ class Pipeline:
         return lambda: self._watchers.remove(watcher)
 
     def receive(self, batch: Batch) -> None:
-        assembled = self.assembly.add(batch)
+        assembled = self.assembly.add(without_own_output(batch))
         self.index.apply(assembled.changes)
         for watcher in self._watchers:
             watcher.observe(assembled.sightings, assembled.changes)

@@ -7,6 +7,8 @@ import pytest
 
 from collector.export.exporter import ResultExporter
 from collector.export.marker import is_own_output
+from collector.index import Index
+from collector.pipeline import Pipeline
 from collector.receiver import Receiver
 from collector.telemetry import KIND_CLIENT, STATUS_ERROR, Batch, LogRecord, Resource, Scope, Span
 from evaluator.harness.outcome import UnitBehaviors
@@ -231,6 +233,19 @@ async def test_everything_exported_is_known_as_own_output(exporter: ResultExport
 )
 def test_own_output_is_known_by_scope_or_resource(resource: dict[str, Any], scope: Scope, own: bool) -> None:
     assert is_own_output(Resource(resource), scope) is own
+
+
+async def test_own_output_that_comes_back_makes_no_items_and_no_sessions(
+    exporter: ResultExporter, backend: Backend
+) -> None:
+    exporter.behavior_result(SESSION, result(Result.FAIL, event_item("a", 1)))
+    exporter.unit_closed(SESSION, [result(Result.FAIL)], [])
+    await exporter.close(30)
+    spans, logs = backend.spans, backend.logs
+    theirs = LogRecord(1, "session.end", None, {"session.id": "theirs"}, Resource(), Scope("an agent"))
+    index = Index()
+    Pipeline(index).receive(Batch(spans=[*spans], logs=[*logs, theirs]))
+    assert [unit.key.id for unit in index.sessions()] == ["theirs"]
 
 
 async def test_more_than_one_request_holds_is_sent_in_several(exporter: ResultExporter, backend: Backend) -> None:
