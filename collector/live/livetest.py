@@ -151,7 +151,7 @@ def _reason(reason: Reason) -> views.View:
     return {
         "code": reason.code,
         "text": reason.text[:TEXT_SHOWN],
-        "hint": reason.fix,
+        "fix": reason.fix,
         "error": reason.error,
         "line": reason.place.line if reason.place is not None else None,
         "path": reason.place.path if reason.place is not None else None,
