@@ -35,7 +35,7 @@ def test_the_document_and_every_schema_in_it_are_valid() -> None:
     assert DOCUMENT["openapi"] == "3.1.0"
     for schema in DOCUMENT["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
-    references = {reference for reference in _references(DOCUMENT)}
+    references = set(_references(DOCUMENT))
     assert references == {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
 
 
