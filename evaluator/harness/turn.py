@@ -145,7 +145,8 @@ class LiveTurn:
             self._items.pop(old.id, None)
         if new is not None:
             self._items[new.id] = new
-            self._last = (clock.ticks(), new.name)
+            # Named after the span that brought it, if one did: a record of a file has no name.
+            self._last = (clock.ticks(), (self._last[1] if self._last is not None else "") or new.name)
             if self.first_seen is None:
                 self.first_seen = clock.ticks()
                 self._around.observation.saw(self)
