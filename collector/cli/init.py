@@ -1,22 +1,43 @@
-"""`spanbar init`: a small support agent and its spec, to start from."""
+"""`spanbar init`: a small support agent and its specs, to start from."""
 
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+import difflib
 from pathlib import Path
 
 import click
 
-STARTER = files("collector.cli") / "starter"
+from collector.cli.starters import FRAMEWORKS, PLAIN, Starter
+
+_NAMES = "\n".join(f"  {starter.name:<16} {starter.title}" for starter in FRAMEWORKS.values())
 
 
-@click.command()
+def _starter(ctx: click.Context, param: click.Parameter, value: str | None) -> Starter:
+    """The starter of a framework's name, in any case, with `_`, `.` or a space for `-`."""
+    if value is None:
+        return PLAIN
+    wanted = value.strip().lower().replace("_", "-").replace(" ", "-").replace(".", "-")
+    if wanted in FRAMEWORKS:
+        return FRAMEWORKS[wanted]
+    near = _nearest(wanted)
+    hint = f" Did you mean {near}?" if near else ""
+    raise click.BadParameter(f"no starter for {value!r}.{hint} There are:\n\n{_NAMES}", ctx, param)
+
+
+@click.command(epilog=f"\b\nFrameworks:\n{_NAMES}")
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(file_okay=False, path_type=Path))
-def init(folder: Path) -> None:
-    """Write a small support agent (no LLM, OpenTelemetry SDK) and its spec into DIR (default: here).
+@click.option(
+    "--framework",
+    "starter",
+    metavar="NAME",
+    callback=_starter,
+    help="Write an agent on this framework, instrumented.",
+)
+def init(folder: Path, starter: Starter) -> None:
+    """Write a small support agent and its specs into DIR (default: here).
 
-    Files that are there already are never overwritten: then nothing is written at all.
+    Without --framework: an agent without an LLM, on the OpenTelemetry SDK alone. Files that are there already are
+    never overwritten: then nothing is written at all.
     """
-    sources = dict(_walk(STARTER, Path()))
+    sources = starter.files()
     taken = [str(folder / name) for name in sources if (folder / name).exists()]
     if taken:
         message = f"{', '.join(taken)} already there; nothing was written. Name another folder: spanbar init my-agent"
@@ -26,15 +47,16 @@ def init(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(source.read_bytes())
         click.echo(f"  Created {target}")
-    step = "spanbar run" if folder == Path() else f"cd {folder} && spanbar run"
-    click.echo(f'\n  Next: {step}\n  (the agent needs the OpenTelemetry SDK: pip install "spanbar[quickstart]")')
+    steps = [] if folder == Path() else [f"cd {folder}"]
+    steps.append(starter.install)
+    if starter.key is not None:
+        steps.append(f"export {starter.key}=...")
+    click.echo("\n  Next:\n" + "\n".join(f"    {step}" for step in [*steps, "spanbar run"]))
 
 
-def _walk(folder: Traversable, path: Path) -> list[tuple[Path, Traversable]]:
-    found: list[tuple[Path, Traversable]] = []
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir() and entry.name != "__pycache__":
-            found += _walk(entry, path / entry.name)
-        elif entry.is_file():
-            found.append((path / entry.name, entry))
-    return found
+def _nearest(wanted: str) -> str | None:
+    """The framework whose name, or a word of whose title, is like what was asked for."""
+    words = {word.lower(): starter.name for starter in FRAMEWORKS.values() for word in starter.title.split()}
+    words |= {name: name for name in FRAMEWORKS}
+    near = difflib.get_close_matches(wanted, words, n=1) or [word for word in FRAMEWORKS if wanted in word]
+    return words[near[0]] if near else None

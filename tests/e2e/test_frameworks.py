@@ -1,73 +1,62 @@
-"""Real frameworks with scripted models, each an agent in an environment of its own, get the verdicts that are right."""
+"""Real frameworks with a scripted model: the agents that `spanbar init --framework` writes get the right verdicts."""
 
-import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
-from tests.environments import free_port, python_environment, spanbar
+from collector.cli.starters import FRAMEWORKS
+from tests.e2e.frameworks.starters import SPECS, TABLE, Framework, Project, right
+from tests.environments import free_port
 
-FRAMEWORKS = Path(__file__).parent / "frameworks"
-SPEC = FRAMEWORKS / "verdicts.highbar.yaml"
-SERVICE = (
-    "fastapi",
-    "uvicorn",
-    "opentelemetry-sdk",
-    "opentelemetry-exporter-otlp-proto-http",
-    "opentelemetry-instrumentation-fastapi",
-)
-REQUIREMENTS = {
-    "pydantic_ai": ("pydantic-ai-slim>=2", *SERVICE),
-    "openai_agents": ("openai-agents", "openinference-instrumentation-openai-agents", *SERVICE),
-}
+EVERY = [pytest.param(each, id=each.name, marks=[pytest.mark.heavy] * each.heavy) for each in TABLE]
+WITH_APPROVALS = [param for param, each in zip(EVERY, TABLE, strict=True) if each.approvals]
+WITH_SWITCH = [param for param, each in zip(EVERY, TABLE, strict=True) if each.hidden is not None]
+pytestmark = pytest.mark.xdist_group("frameworks")
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The base URL of the scripted model."""
+def model() -> Iterator[str]:
+    """The URL of the scripted model's server."""
     port = free_port()
-    python = python_environment("pydantic_ai", REQUIREMENTS["pydantic_ai"])
-    process = subprocess.Popen([python, FRAMEWORKS / "model_server.py", str(port)])
-    yield f"http://127.0.0.1:{port}/v1"
+    process = subprocess.Popen([sys.executable, SPECS / "model_server.py", str(port)])
+    yield f"http://127.0.0.1:{port}"
     process.terminate()
     process.wait()
 
 
-@pytest.mark.xdist_group("frameworks")
+@pytest.fixture
+def project(framework: Framework, model: str, tmp_path: Path) -> Project:
+    return Project(framework, tmp_path / "project", model)
+
+
+def test_every_starter_is_put_to_the_test() -> None:
+    assert {each.name for each in TABLE} == set(FRAMEWORKS)
+
+
 @pytest.mark.parametrize("jobs", ["1", "8"])
-@pytest.mark.parametrize("framework", REQUIREMENTS)
-def test_a_framework_agent_gets_the_right_verdicts(framework: str, jobs: str, model: str, tmp_path: Path) -> None:
-    python = python_environment(framework, REQUIREMENTS[framework])
-    ran = spanbar(
-        "run",
-        SPEC,
-        "-j",
-        jobs,
-        "--json",
-        "found.json",
-        cwd=tmp_path,
-        PORT=str(free_port()),
-        AGENT_PYTHON=str(python),
-        AGENT_FILE=str(FRAMEWORKS / "agents" / f"{framework}_support.py"),
-        PYTHONPATH=str(FRAMEWORKS),
-        OPENAI_API_KEY="none",
-        OPENAI_BASE_URL=model,
-    )
-    assert (tmp_path / "found.json").exists(), ran.stdout + ran.stderr
-    assert verdicts(tmp_path / "found.json") == expected(), ran.stdout + ran.stderr
-    assert ran.returncode == 1
+@pytest.mark.parametrize("framework", EVERY)
+def test_an_agent_gets_the_right_verdicts(project: Project, jobs: str) -> None:
+    found = project.run("verdicts", "-j", jobs)
+    assert found.verdicts == right("verdicts"), found.output
 
 
-def verdicts(document: Path) -> dict[str, list[str]]:
-    tests = json.loads(document.read_text())["tests"]
-    return {
-        test["name"]: [test["status"], *dict.fromkeys(reason["code"] for reason in test["reasons"])] for test in tests
-    }
+@pytest.mark.parametrize("framework", WITH_APPROVALS)
+def test_a_call_has_happened_once_it_is_approved_and_not_before(project: Project) -> None:
+    found = project.run("approvals")
+    assert found.verdicts == right("approvals"), found.output
 
 
-def expected() -> dict[str, list[str]]:
-    spec = yaml.safe_load(SPEC.read_text())
-    return {test["name"]: test["x-expected"] for suite in spec["suites"] for test in suite["tests"]}
+@pytest.mark.parametrize("framework", WITH_SWITCH)
+def test_without_content_a_verdict_that_needs_it_is_an_error_with_advice(project: Project) -> None:
+    found = project.run("unseen", **project.framework.hidden or {})
+    assert found.verdicts == right("unseen"), found.output
+    assert all(project.framework.advice in advice for advice in found.advice), found.output
+
+
+@pytest.mark.parametrize("framework", EVERY)
+def test_a_starter_passes_its_own_specs(project: Project) -> None:
+    ran = project.run_own_specs()
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -120,7 +120,11 @@ def response(request, step):
 
 def response_events(request, step):
     whole = response(request, step)
-    yield {"type": "response.created", "sequence_number": 0, "response": {**whole, "status": "in_progress", "output": []}}
+    yield {
+        "type": "response.created",
+        "sequence_number": 0,
+        "response": {**whole, "status": "in_progress", "output": []},
+    }
     number = 1
     for index, item in enumerate(whole["output"]):
         for kind in ("response.output_item.added", "response.output_item.done"):

@@ -42,5 +42,6 @@ def next_step(said, results):
     if "delete my account" in text:
         if not done:
             return Step(calls=[("delete_account", {})])
-        return Step(text="Your account is gone.")
+        deleted = "'deleted'" in results[0][1] or '"deleted"' in results[0][1]
+        return Step(text="Your account is gone." if deleted else "Your account stays.")
     return Step(text="I can help with orders.")
