@@ -40,13 +40,21 @@ def rules(number: int) -> list[dict[str, Any]]:
             {"never": {"tool": {"kind": "shell"}, "input": rf"curl\s+https?://host{n}\."}},
             {"never": {"path": f"infra/area{n}/*"}},
             {"never": {"event": "steer", "where": {"hangar.steer.class": f"correction{n}"}}},
-            {"each": {"tool": {"ops": "git.push"}, "where": {"mcp_server": f"m{n}"}}, "requires_prior": {"event": "test.run", "where": {"status": f"passed{n}"}}},
+            {
+                "each": {"tool": {"ops": "git.push"}, "where": {"mcp_server": f"m{n}"}},
+                "requires_prior": {"event": "test.run", "where": {"status": f"passed{n}"}},
+            },
             {"never": {"tool": {"mcp": {"server": f"server{n}", "tool": "merge"}}}},
             {"count": {"match": {"tool": {"kind": "web"}, "input": rf"example{n}\.org/.*\?token="}, "max": 3}},
-            {"before": {"first": {"event": f"plan{n}.approved"}, "then": {"tool": {"kind": "edit"}, "path": f"src/part{n}/*.py"}}},
+            {
+                "before": {
+                    "first": {"event": f"plan{n}.approved"},
+                    "then": {"tool": {"kind": "edit"}, "path": f"src/part{n}/*.py"},
+                }
+            },
             {"never": {"where": {"hangar.pr.merged_by": f"bot{n}"}}},
             {"order": [{"event": f"a{n}"}, {"event": f"b{n}"}, {"event": f"c{n}"}]},
-            {"all": {"paths": {"from": ["file.change"]}, "match": ["src/*", "tests/*", f"docs{n}/*"]}},
+            {"all": {"paths": {"from": ["diff.files"]}, "match": ["src/*", "tests/*", f"docs{n}/*"]}},
         )
         made.append(kinds[n % len(kinds)])
     return made
@@ -78,11 +86,15 @@ def items(number: int, session: Callable[[int], str]) -> list[Item]:
                 parts = {"name": "WebFetch", "tool_kind": "web", "input": "https://docs.example.com/guide?page=2"}
             case 15:
                 kind, parts = ItemKind.EVENT, {"name": "file.change", "path": f"src/orders/file{n % 50}.py"}
+            case _ if n % 1000 == 999:
+                kind, parts = ItemKind.EVENT, {"name": "diff.files", "paths": ("src/a.py", "tests/test_a.py")}
             case _:
                 kind, parts = ItemKind.EVENT, {"name": "turn.end"}
         name = parts.pop("name")
         attributes = {"gen_ai.agent.name": "coder", "hangar.note": "none"}
-        made.append(Item((b"t", n, None), kind, name, session(n), None, n, n, n // 50, attributes=attributes, **parts))
+        made.append(
+            Item((b"t", n, None), kind, name, session(n), None, n, n, n // 50, attributes=attributes, **parts)
+        )
     return made
 
 
@@ -131,7 +143,7 @@ def by_behaviors(rounds: int) -> Iterator[tuple[str, float]]:
 
 def by_length(rounds: int, longest: int) -> Iterator[tuple[str, float]]:
     """100 behaviors over a session of 1,000 items (many times), and over longer ones; the last stretch counts."""
-    over = program([*rules(97), *MATCHING])
+    over = program([*rules(96), *MATCHING])
     every = [Change(None, item) for item in items(longest, lambda n: "s")]
     variants: dict[str, Callable[[], float]] = {}
     for length in (1_000, 100_000, 1_000_000):
@@ -146,13 +158,14 @@ MATCHING: list[dict[str, Any]] = [
     {"each": {"tool": {"kind": "edit"}}, "requires_prior": {"tool": {"kind": "read"}}, "within": {"seq": 50}},
     {"count": {"match": {"tool": {"kind": "shell"}}, "min": 1}},
     {"before": {"first": {"tool": {"kind": "read"}}, "then": {"tool": {"kind": "edit"}}}},
+    {"all": {"paths": {"from": ["file.change"]}, "match": ["src/*", "tests/*"]}},
 ]
 """Behaviors that many items match."""
 
 
 def by_sessions(rounds: int) -> Iterator[tuple[str, float]]:
     """100 behaviors over 10 and over 10,000 sessions that come mixed."""
-    over = program([*rules(97), *MATCHING])
+    over = program([*rules(96), *MATCHING])
     variants: dict[str, Callable[[], float]] = {}
     for sessions in (10, 10_000):
         changes = [Change(None, item) for item in items(200_000, lambda n, sessions=sessions: str(n % sessions))]  # type: ignore[misc]

@@ -117,6 +117,7 @@ class Evaluation:
         "_closed",
         "_cut",
         "_feeds",
+        "_match",
         "_final_at",
         "_monitors",
         "_promised",
@@ -129,6 +130,7 @@ class Evaluation:
 
     def __init__(self, section: Section) -> None:
         self._section = section
+        self._match = section.dispatch.match
         self._monitors: dict[int, Monitor] = {}
         self._feeds: dict[int, tuple[Feed, ...]] = {}
         self._states: dict[int, State] = {}
@@ -154,7 +156,7 @@ class Evaluation:
             if new is None:
                 return ()
             self._arrivals += 1
-            hits = self._section.dispatch.match(new)
+            hits = self._match(new)
             if not hits:
                 return ()
             touched = set()

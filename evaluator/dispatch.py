@@ -37,30 +37,25 @@ _Table = dict[str, list[_Entry]]
 
 
 class _Patterns:
-    """The patterns of one field, looked for together."""
+    """The patterns of one field, looked for together.
 
-    __slots__ = ("_may_match", "_search", "entries", "read")
+    A text is looked at only if it starts with one of `starts` or ends with one of `stops`, as far as `head` and
+    `tail` code points go: in most texts no pattern is found, and most of them differ there.
+    """
+
+    __slots__ = ("entries", "head", "read", "search", "starts", "stops", "tail")
 
     def __init__(self, name: str, found: Sequence[tuple[Test, _Entry]]) -> None:
         self.read = getter(name)
         self.entries = [entry for _, entry in found]
-        self._may_match = _guard([test.ends for test, _ in found])
-        self._search = PatternSet([test.pattern or "" for test, _ in found]).search
-
-    def search(self, text: str) -> Sequence[int]:
-        """The positions of the entries whose pattern is found."""
-        return self._search(text) if self._may_match(text) else ()
-
-
-def _guard(ends: Sequence[tuple[str, str]]) -> Callable[[str], bool]:
-    """A quick test that texts in which no pattern is found mostly fail: by how they must start, or else end."""
-    heads = [start for start, _ in ends if start]
-    tails = [stop for start, stop in ends if stop and not start]
-    if len(heads) + len(tails) < len(ends):
-        return lambda text: True
-    head, tail = min(map(len, heads), default=0), min(map(len, tails), default=0)
-    starts, stops = {start[:head] for start in heads}, {stop[-tail:] for stop in tails}
-    return lambda text: text[:head] in starts or text[-tail:] in stops
+        self.search = PatternSet([test.pattern or "" for test, _ in found]).search
+        heads = [test.ends[0] for test, _ in found if test.ends[0]]
+        tails = [test.ends[1] for test, _ in found if test.ends[1] and not test.ends[0]]
+        if len(heads) + len(tails) < len(found):
+            heads, tails = [""], []
+        self.head, self.tail = min(map(len, heads), default=0), min(map(len, tails), default=0)
+        self.starts = frozenset(start[: self.head] for start in heads)
+        self.stops = frozenset(stop[-self.tail :] for stop in tails)
 
 
 @dataclass(slots=True)
@@ -81,17 +76,17 @@ class Dispatch:
         self._tool_kinds = {kind: kind for predicate in predicates for kind in predicate.tool_kinds or ()}
         # Names and kinds that no predicate asks for share a group, so that the number of groups is bounded by the
         # predicates and not by what arrives.
-        self._groups: dict[tuple[ItemKind, str | None, str | None], Group] = {}
+        self._groups: dict[tuple[ItemKind, str | None, str | None], Callable[[Item], Sequence[Hit]]] = {}
 
     def match(self, item: Item) -> Sequence[Hit]:
         """The predicates that an item matches or may match, in no order."""
-        kind = item[1]
-        tool_kind = item[8]
-        key = (kind, self._names.get(item[2]), None if tool_kind is None else self._tool_kinds.get(tool_kind))
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = self._group(*key)
-        return group.match(item)
+        kind = item.kind
+        tool_kind = item.tool_kind
+        key = (kind, self._names.get(item.name), None if tool_kind is None else self._tool_kinds.get(tool_kind))
+        match = self._groups.get(key)
+        if match is None:
+            match = self._groups[key] = self._group(*key).match
+        return match(item)
 
     def _group(self, kind: ItemKind, name: str | None, tool_kind: str | None) -> "Group":
         members = [
@@ -107,20 +102,26 @@ class Dispatch:
 class Group:
     """The predicates that items of one key can match."""
 
-    __slots__ = ("_columns", "_empty", "_ops", "_patterns", "_rest", "_values")
+    __slots__ = ("_attributes", "_columns", "_empty", "_ops", "_patterns", "_rest", "_texts", "_values")
 
     def __init__(self, members: Iterable[tuple[int, Predicate]]) -> None:
         plan = _plan(members)
         self._ops = dict(plan.values.pop(OPS, {}))
+        values = {name: dict(table) for name, table in plan.values.items()}
         self._columns: tuple[tuple[int, dict[Any, list[_Entry]]], ...] = tuple(
-            (Item._fields.index(name), dict(table)) for name, table in plan.values.items() if name in _TEXT_COLUMNS
+            (Item._fields.index(name), table) for name, table in values.items() if name in _TEXT_COLUMNS
         )
+        self._attributes = tuple((name, table) for name, table in values.items() if name not in COLUMNS)
         self._values = tuple(
-            (getter(name), dict(table)) for name, table in plan.values.items() if name not in _TEXT_COLUMNS
+            (getter(name), table) for name, table in values.items() if name in COLUMNS and name not in _TEXT_COLUMNS
         )
-        self._patterns = tuple(_Patterns(name, found) for name, found in plan.patterns.items())
+        patterns = {name: _Patterns(name, found) for name, found in plan.patterns.items()}
+        self._texts = tuple(
+            (Item._fields.index(name), one) for name, one in patterns.items() if name in _TEXT_COLUMNS
+        )
+        self._patterns = tuple(one for name, one in patterns.items() if name not in _TEXT_COLUMNS)
         self._rest = tuple(plan.rest)
-        self._empty = not (self._ops or self._columns or self._values or self._patterns or self._rest)
+        self._empty = not (plan.values or self._ops or patterns or self._rest)
 
     def match(self, item: Item) -> Sequence[Hit]:
         if self._empty:
@@ -128,26 +129,27 @@ class Group:
         hits: list[Hit] = []
         if self._rest:
             _admit(self._rest, item, hits)
-        if self._ops and item[9]:
-            _admit(_of_elements(self._ops, item[9]), item, hits)
+        if self._ops and item.ops:
+            _admit(_of_elements(self._ops, item.ops), item, hits)
         for position, table in self._columns:
-            entries = table.get(item[position])
-            if entries is not None:
+            if (entries := table.get(item[position])) is not None:
                 _admit(entries, item, hits)
+        for position, patterns in self._texts:
+            text: Any = item[position]
+            if text is not None and (
+                text[: patterns.head] in patterns.starts or text[-patterns.tail :] in patterns.stops
+            ):
+                _search(patterns, text, item, hits)
+        if self._attributes:
+            attributes = item.attributes
+            for name, table in self._attributes:
+                if (value := attributes.get(name)) is not None:
+                    _look_up(table, value, item, hits)
         for read, table in self._values:
-            value = read(item)
-            if value is None:
-                continue
-            if value.__class__ is str:
-                if value in table:
-                    _admit(table[value], item, hits)
-            elif isinstance(value, list | tuple):
-                _admit(_of_elements(table, value), item, hits)
-            elif isinstance(value, NotRecorded):
-                _admit(_distinct(table.values()), item, hits, certain=False)
+            if (value := read(item)) is not None:
+                _look_up(table, value, item, hits)
         for patterns in self._patterns:
-            value = patterns.read(item)
-            if value is not None:
+            if (value := patterns.read(item)) is not None:
                 _search(patterns, value, item, hits)
         return hits
 
@@ -195,6 +197,16 @@ def _admit(entries: Iterable[_Entry], item: Item, hits: list[Hit], *, certain: b
                 sure = False
         else:
             hits.append((entry.predicate, sure))
+
+
+def _look_up(table: _Table, value: Any, item: Item, hits: list[Hit]) -> None:
+    if value.__class__ is str:
+        if (entries := table.get(value)) is not None:
+            _admit(entries, item, hits)
+    elif isinstance(value, list | tuple):
+        _admit(_of_elements(table, value), item, hits)
+    elif isinstance(value, NotRecorded):
+        _admit(_distinct(table.values()), item, hits, certain=False)
 
 
 def _of_elements(table: _Table, elements: Sequence[Any]) -> Iterable[_Entry]:

@@ -53,36 +53,47 @@ def _said(error: Exception) -> str:
     return text
 
 
+def _nothing(text: bytes) -> list[int]:
+    """What a set finds that does not work."""
+    return []
+
+
 class PatternSet:
     """Patterns that are looked for together, in one pass over a text."""
 
-    __slots__ = ("_match", "_singles")
+    __slots__ = ("_match", "_patterns")
 
     def __init__(self, patterns: Sequence[str]) -> None:
         """`patterns` are of RE2; raises `re2.error` for one that is not."""
+        self._patterns = tuple(patterns)
         # A set whose automaton does not fit into its memory finds nothing and does not say so. The empty pattern is
         # always found when it works, so that a set that did not work is noticed.
         automaton = re2.Set.SearchSet(_options())
         automaton.Add("")
         for pattern in patterns:
             automaton.Add(pattern)
-        automaton.Compile()
-        self._match = automaton._set.Match
-        self._singles = tuple(patterns)
+        try:
+            automaton.Compile()
+        except re2.error:  # the program alone does not fit: the patterns are looked for one by one
+            self._match = _nothing
+        else:
+            self._match = automaton._set.Match
 
     def search(self, text: str) -> list[int]:
         """The positions of the patterns that are found somewhere in the text, in no order."""
         encoded = text.encode("utf-8", "replace")
         found: list[int] = self._match(encoded)
-        if len(found) == 1 and found[0] == 0:
+        if found == _WORKED:
             return _NONE
         if not found:
-            return [
-                position
-                for position, pattern in enumerate(self._singles)
-                if re2.search(pattern.encode(), encoded, _options())
-            ]
+            return self._one_by_one(encoded)
         return [position - 1 for position in found if position]
+
+    def _one_by_one(self, encoded: bytes) -> list[int]:
+        options = _options()
+        singles = (re2.compile(pattern.encode(), options) for pattern in self._patterns)
+        return [position for position, single in enumerate(singles) if single.search(encoded)]
 
 
 _NONE: Final[list[int]] = []
+_WORKED: Final = [0]

@@ -17,23 +17,23 @@ _LAST: Final = "\U0010ffff"
 
 def group_of(item: Item) -> Group:
     """The group in which an item is ordered by seq: its session's, if it has a session and a seq."""
-    return None if item[5] is None else item[3]
+    return None if item.seq is None else item.session
 
 
 def precedes(a: Item, b: Item) -> bool:
     """By seq within a session where both have one, else by time; strictly."""
     group = group_of(a)
     if group is not None and group == group_of(b):
-        return a[5] < b[5]  # type: ignore[operator]
-    return a[6] < b[6]
+        return a.seq < b.seq  # type: ignore[operator]
+    return a.time < b.time
 
 
 def by_seq(item: Item) -> tuple[int | None, int]:
-    return item[5], item[6]
+    return item.seq, item.time
 
 
 def by_time(item: Item) -> int:
-    return item[6]
+    return item.time
 
 
 class Run:
@@ -64,7 +64,7 @@ class Run:
         """Take out the item with this id. Raises ValueError when it is not there."""
         position = self.position(self.key(item))
         while position < len(self._items):
-            if self._items[position][0] == item[0]:
+            if self._items[position].id == item.id:
                 del self._sorted()[position]
                 return
             if self.key(self._items[position]) != self.key(item):
@@ -111,7 +111,7 @@ class SeqRun(Run):
                 items.append(item)
                 return True
             last = items[-1]
-            if last[5] < item[5] or (last[5] == item[5] and last[6] <= item[6]):
+            if last.seq < item.seq or (last.seq == item.seq and last.time <= item.time):
                 items.append(item)
                 return False
         return self._insert(item)
@@ -130,7 +130,7 @@ class TimeRun(Run):
             if not items:
                 items.append(item)
                 return True
-            if items[-1][6] <= item[6]:
+            if items[-1].time <= item.time:
                 items.append(item)
                 return False
         return self._insert(item)
@@ -157,14 +157,14 @@ class Heads:
 
     def remove(self, item: Item) -> None:
         position = bisect_left(self._items, self._key(item), key=self._key)
-        while self._items[position][0] != item[0]:
+        while self._items[position].id != item.id:
             position += 1
         del self._items[position]
 
 
 def _by_first(head: Item) -> tuple[int, str, bool, int]:
-    seq = head[5]
-    return head[6], _LAST if head[3] is None else head[3], seq is None, seq or 0
+    seq = head.seq
+    return head.time, _LAST if head.session is None else head.session, seq is None, seq or 0
 
 
 class Occurrences:
@@ -193,7 +193,7 @@ class Occurrences:
     def add(self, item: Item) -> bool:
         """Whether this item is now the first, or another one than before is."""
         self._size += 1
-        group = None if item[5] is None else item[3]
+        group = None if item.seq is None else item.session
         run = self._runs.get(group)
         if run is None:
             run = self._runs[group] = TimeRun() if group is None else SeqRun()

@@ -30,8 +30,10 @@ class PathsMonitor(Monitor):
         self._others = Occurrences()
 
     def feed(self, item: Item, role: int = 0) -> bool:
-        found = self._of(item)
-        return found is not None and found.add(item)
+        if item.name == DELIVERED:
+            found = self._of(item)
+            return found is not None and found.add(item)
+        return (self._deciding if self._decides(item.path) else self._others).add(item)
 
     def retract(self, item: Item, role: int = 0) -> None:
         found = self._of(item)
@@ -43,8 +45,8 @@ class PathsMonitor(Monitor):
 
     def _of(self, item: Item) -> Occurrences | None:
         """Where an item belongs, by its paths; None when it has none."""
-        if item[2] != DELIVERED:
-            return self._deciding if self._decides(item[10]) else self._others
+        if item.name != DELIVERED:
+            return self._deciding if self._decides(item.path) else self._others
         if not item.paths:
             return None
         return self._deciding if any(self._decides(path) for path in item.paths) else self._others
