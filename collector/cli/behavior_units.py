@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from collector.cli.endings import NothingRan
 from collector.index import Index, Unit
 from evaluator.harness.outcome import TestKey, UnitBehaviors
 from evaluator.language.assertion import Behavior
@@ -27,10 +28,8 @@ def load_behaviors(paths: Iterable[Path]) -> tuple[Behavior, ...]:
     return tuple(behaviors)
 
 
-class BadFiles(click.ClickException):
+class BadFiles(NothingRan):
     """Files that cannot be used; each problem is a line."""
-
-    exit_code = 2
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))

@@ -1,9 +1,11 @@
 """`spanbar check`: behaviors over recorded traces."""
 
+import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from time import time_ns
 
 import click
 from rich.console import Console
@@ -11,12 +13,15 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 
 from collector.cli.behavior_report import report
 from collector.cli.behavior_units import behavior_units, load_behaviors
+from collector.cli.endings import NothingRan
+from collector.cli.run_outputs import close_exporter, exporter_of
+from collector.export.exporter import ResultExporter
 from collector.export.json import behaviors_document, write_document
 from collector.index import Index
 from collector.pipeline import Pipeline
 from collector.receiver.files import FileProblem, read
 from evaluator.behaviors import Program
-from evaluator.harness.outcome import unverified
+from evaluator.harness.outcome import RunOutcome, unverified
 from evaluator.verdict import Contract
 
 TOLD = 5
@@ -30,13 +35,18 @@ TOLD = 5
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the results to FILE (- for stdout)."
 )
-def check(behaviors: Path, traces: tuple[Path, ...], ordered: bool, json_file: Path | None) -> None:
+@click.option("--export", metavar="URL", help="Export results as OTLP; `env`: by OTEL_EXPORTER_OTLP_*.")
+def check(
+    behaviors: Path, traces: tuple[Path, ...], ordered: bool, json_file: Path | None, export: str | None
+) -> None:
     """Check BEHAVIORS over recorded TRACES, read as streams of any size.
 
     A trace file is OTLP (JSON lines as the Collector's file exporter writes them, or protobuf), trace-contract
     lines, or gzip of these; which one is told by its content. A part of a file that cannot be read makes what would
     pass unknown.
     """
+    started = time_ns()
+    exporter = exporter_of(export) if export is not None else None
     console = Console(stderr=json_file == Path("-"), highlight=False)
     program = Program(load_behaviors([behaviors]), Contract.ORDERED if ordered else Contract.ANY)
     index = Index(program)
@@ -49,14 +59,23 @@ def check(behaviors: Path, traces: tuple[Path, ...], ordered: bool, json_file: P
     index.close_all()
     units = behavior_units(index)
     if not units:
-        raise click.ClickException(
+        raise NothingRan(
             "nothing in these files is a session: no tool call, approval, event or agent span. "
             "See what they hold with: spanbar explain " + " ".join(map(str, traces))
         )
     report(console, units)
     if json_file is not None:
         write_document(behaviors_document(units), json_file)
+    if exporter is not None:
+        outcome = RunOutcome((), (), tuple(units), started, time_ns())
+        asyncio.run(_export(exporter, outcome))
     sys.exit(1 if unverified(units) else 0)
+
+
+async def _export(exporter: ResultExporter, outcome: RunOutcome) -> None:
+    await exporter.start()
+    exporter.run_finished(outcome, verb="check")
+    await close_exporter(exporter)
 
 
 def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 
 from collector.cli.behavior_units import BadFiles, load_behaviors
+from collector.cli.endings import NothingRan
 from collector.cli.report import TerminalReport
 from collector.cli.run_behaviors import RunBehaviors
 from collector.cli.run_outputs import Outputs
@@ -167,7 +168,7 @@ class _Job:
             try:
                 await telemetry.start()
             except OSError as error:
-                raise Unstarted(f"cannot receive on {self.ports.host}: {error.strerror or error}") from error
+                raise NothingRan(f"cannot receive on {self.ports.host}: {error.strerror or error}") from error
             if outputs.app is not None:
                 self.report.live_at(telemetry.endpoints.http)
             stack.push_async_callback(telemetry.stop)
@@ -195,12 +196,6 @@ def tests_naming(specs: Sequence[Spec]) -> dict[TestKey, Sequence[Path]]:
         for test_at, test in enumerate(suite.tests)
         if test.behaviors
     }
-
-
-class Unstarted(click.ClickException):
-    """Nothing could run."""
-
-    exit_code = 2
 
 
 def _selecting(text: str | None) -> Callable[[str, str], bool] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from collector.cli.endings import NothingRan
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
 from collector.export.forward import Forwarder
@@ -98,17 +99,12 @@ class Files(Listener):
             _write(outputs.html, lambda path: write_html(outcome, path))
 
 
-class Unwritten(click.ClickException):
-    """A report that was asked for could not be written: whoever reads it must not take an old one for it."""
-
-    exit_code = 2
-
-
 def _write(path: Path, write: Callable[[Path], None]) -> None:
+    """Raises NothingRan if that fails: whoever reads an old report must not take it for this run's."""
     try:
         write(path)
     except OSError as error:
-        raise Unwritten(f"{path} could not be written: {error.strerror or error}") from error
+        raise NothingRan(f"{path} could not be written: {error.strerror or error}") from error
 
 
 class Exporting(Listener):

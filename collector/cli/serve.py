@@ -17,6 +17,8 @@ from collector.cli.quantities import Duration
 from collector.cli.serving import Serving, Settings
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
+from collector.export.forward import Forwarder
+from collector.export.record import Recorder
 from collector.index import Limits
 from collector.live.access import is_loopback
 from collector.live.alarms import Alarm
@@ -62,6 +64,11 @@ _log = logging.getLogger("collector.cli.serve")
     "--export", multiple=True, metavar="URL", help="Export results as OTLP; `env` goes by OTEL_EXPORTER_OTLP_*."
 )
 @click.option("--export-header", multiple=True, metavar="NAME=VALUE", help="A header of every export.")
+@click.option("--forward", multiple=True, metavar="URL", help="Pass on what was received, unchanged.")
+@click.option("--forward-header", multiple=True, metavar="NAME=VALUE", help="A header of every forwarded request.")
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Append every received request to FILE, as OTLP JSON."
+)
 def serve(
     *,
     behaviors: tuple[Path, ...],
@@ -78,6 +85,9 @@ def serve(
     on_fail: tuple[str, ...],
     export: tuple[str, ...],
     export_header: tuple[str, ...],
+    forward: tuple[str, ...],
+    forward_header: tuple[str, ...],
+    record: Path | None,
 ) -> None:
     """Receive telemetry for long and decide BEHAVIORS over every session as it arrives.
 
@@ -97,6 +107,8 @@ def serve(
         limits=Limits(sessions=max_sessions, items=max_items, session_items=max_session_items),
         on_fail=_targets(on_fail),
         exports=_exports(export, export_header),
+        forwarders=_forwarders(forward, forward_header),
+        recorder=_recorder(record) if record is not None else None,
     )
     sys.exit(asyncio.run(_serve(settings)))
 
@@ -169,10 +181,8 @@ def _targets(on_fail: Sequence[str]) -> Sequence[Alarm]:
 
 
 def _exports(urls: Sequence[str], headers: Sequence[str]) -> ResultExports | None:
-    pairs = dict(_header(header) for header in headers)
+    pairs = _headers("export", urls, headers)
     if not urls:
-        if pairs:
-            raise click.UsageError("--export-header is given without --export")
         return None
     try:
         exporters = [ResultExporter(None if url == "env" else url, headers=pairs) for url in urls]
@@ -181,8 +191,29 @@ def _exports(urls: Sequence[str], headers: Sequence[str]) -> ResultExports | Non
     return ResultExports(exporters)
 
 
-def _header(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise click.UsageError("--export-header: expected NAME=VALUE")
-    return name.strip(), value.strip()
+def _forwarders(urls: Sequence[str], headers: Sequence[str]) -> Sequence[Forwarder]:
+    pairs = _headers("forward", urls, headers)
+    try:
+        return [Forwarder(url, headers=pairs) for url in urls]
+    except DestinationError as error:
+        raise click.UsageError(f"--forward: {error}") from error
+
+
+def _recorder(path: Path) -> Recorder:
+    try:
+        return Recorder(path, append=True)
+    except OSError as error:
+        raise click.UsageError(f"--record: {path}: {error.strerror}") from error
+
+
+def _headers(option: str, urls: Sequence[str], headers: Sequence[str]) -> dict[str, str]:
+    """The headers as they are written. A message never shows a value: it may be a secret."""
+    pairs = {}
+    for number, header in enumerate(headers, 1):
+        name, equals, value = header.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"--{option}-header: the header no. {number} is not NAME=VALUE")
+        pairs[name.strip()] = value.strip()
+    if pairs and not urls:
+        raise click.UsageError(f"--{option}-header is given without --{option}")
+    return pairs

@@ -8,14 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from collector.cli.exporting import ResultExports
+from collector.cli.exporting import ResultExports, outcomes
+from collector.export.forward import Forwarder
+from collector.export.record import Recorder
 from collector.index import Index, Limits, Unit, Update
 from collector.live.alarms import Alarm
 from collector.live.app import Live
 from collector.live.idle import IdleCloser
 from collector.live.metrics import Histogram, Metric, single
 from collector.pipeline import Pipeline
-from collector.receiver import Receiver
+from collector.receiver import Received, Receiver
+from collector.retention import Retention
 from evaluator.behaviors import Program
 from evaluator.language.assertion import Behavior
 from evaluator.verdict import BehaviorResult, Contract
@@ -43,6 +46,8 @@ class Settings:
     limits: Limits
     on_fail: Sequence[Alarm]
     exports: ResultExports | None
+    forwarders: Sequence[Forwarder]
+    recorder: Recorder | None
 
 
 class Serving:
@@ -66,6 +71,7 @@ class Serving:
             grpc_port=settings.grpc_port,
             app=self.live.app,
             token=settings.token,
+            raw=self._pass_on if settings.forwarders or settings.recorder is not None else None,
         )
         for alarm in settings.on_fail:
             self.live.board.listen(alarm.heard)
@@ -74,7 +80,9 @@ class Serving:
         self.live.board.listen(self._count)
         self.index.listen(self._measure)
         self._idle = IdleCloser(self.index, settings.idle)
-        self._closing: asyncio.Task[None] | None = None
+        self._retention = Retention(self.pipeline.assembly, 2 * settings.idle)
+        self.pipeline.watch(self._retention)
+        self._tasks: list[asyncio.Task[None]] = []
         self._unready: str | None = "it is starting"
         self._results: Counter[tuple[str, str]] = Counter()
         self._delay = Histogram("spanbar_verdict_delay_seconds", "From the end of a span to the result it changed.")
@@ -83,8 +91,10 @@ class Serving:
         """Raises `OSError` when a port or a TLS file cannot be had."""
         if self.settings.exports is not None:
             await self.settings.exports.start()
+        for forwarder in self.settings.forwarders:
+            await forwarder.start()
         await self.live.__aenter__()
-        self._closing = asyncio.create_task(self._idle.run())
+        self._tasks = [asyncio.create_task(self._idle.run()), asyncio.create_task(self._retention.run())]
         await self.receiver.start()
         self._unready = None
 
@@ -97,15 +107,18 @@ class Serving:
                 await self.receiver.stop()
         except TimeoutError:
             _log.warning("requests were still under way after %g s; their senders got no answer", DRAIN)
-        if self._closing is not None:
-            self._closing.cancel()
-            await asyncio.gather(self._closing, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.live.__aexit__(None, None, None)
         last = [alarm.stop(LAST_WORDS) for alarm in self.settings.on_fail]
+        last += [forwarder.close(LAST_WORDS) for forwarder in self.settings.forwarders]
         if self.settings.exports is not None:
             self.settings.exports.export_open(self.index)
             last.append(self.settings.exports.close(LAST_WORDS))
         await asyncio.gather(*last)
+        if self.settings.recorder is not None:
+            self.settings.recorder.close()
 
     def problems(self) -> list[str]:
         """What could not be delivered, a line each."""
@@ -114,7 +127,17 @@ class Serving:
             for a in self.settings.on_fail
             if a.failed + a.dropped
         ]
+        problems = [forwarder.problem for forwarder in self.settings.forwarders]
+        if self.settings.recorder is not None:
+            problems.append(self.settings.recorder.problem)
+        lost += [problem for problem in problems if problem is not None]
         return lost + (self.settings.exports.problems() if self.settings.exports is not None else [])
+
+    def _pass_on(self, received: Received) -> None:
+        if self.settings.recorder is not None:
+            self.settings.recorder(received)
+        for forwarder in self.settings.forwarders:
+            forwarder(received)
 
     def metrics(self) -> Iterator[Metric | Histogram]:
         received = self.receiver.counters
@@ -166,16 +189,18 @@ class Serving:
 
     def _delivery_metrics(self) -> Iterator[Metric]:
         if self.settings.on_fail:
-            outcomes = {
+            told = {
                 "delivered": sum(alarm.delivered for alarm in self.settings.on_fail),
                 "failed": sum(alarm.failed for alarm in self.settings.on_fail),
                 "dropped": sum(alarm.dropped for alarm in self.settings.on_fail),
             }
-            yield _outcomes("spanbar_on_fail_total", "Deliveries of --on-fail.", outcomes)
+            yield _outcomes("spanbar_on_fail_total", "Deliveries of --on-fail.", told)
         if self.settings.exports is not None:
-            yield _outcomes(
-                "spanbar_export_requests_total", "Requests of --export.", self.settings.exports.outcomes()
-            )
+            exported = self.settings.exports.outcomes()
+            yield _outcomes("spanbar_export_requests_total", "Requests of --export.", exported)
+        if self.settings.forwarders:
+            passed_on = outcomes([forwarder.counts for forwarder in self.settings.forwarders])
+            yield _outcomes("spanbar_forward_requests_total", "Requests of --forward.", passed_on)
 
     def _units(self) -> Sequence[Unit]:
         return tuple(self.index.units.values())
@@ -191,5 +216,5 @@ class Serving:
             self._delay.observe((time.time_ns() - ended) / 1e9)
 
 
-def _outcomes(name: str, help: str, outcomes: dict[str, int]) -> Metric:
-    return Metric(name, help, "counter", {(("outcome", outcome),): n for outcome, n in outcomes.items()})
+def _outcomes(name: str, help: str, counts: dict[str, int]) -> Metric:
+    return Metric(name, help, "counter", {(("outcome", outcome),): n for outcome, n in counts.items()})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import click
+from collector.cli.endings import NothingRan
 
 FOLDER: Final = Path("specs")
 """Where specs are looked for when none are named."""
@@ -12,10 +12,8 @@ SPEC_PATTERN: Final = "*.highbar.yaml"
 BEHAVIORS_PATTERN: Final = "*.behaviors.yaml"
 
 
-class NothingFound(click.ClickException):
+class NothingFound(NothingRan):
     """There are no such files; nothing can run."""
-
-    exit_code = 2
 
 
 def find(named: Sequence[Path], *patterns: str) -> list[Path]:

@@ -1,0 +1,180 @@
+"""`spanbar run` and `spanbar check` as their users call them, on what `spanbar init` writes."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from collector.receiver.files import read
+from tests.environments import free_port, spanbar
+
+BEHAVIORS = """
+behaviors:
+  - name: never deletes an account
+    assert: {never: {where: {name: delete_account}}}
+  - name: looks up before it cancels
+    assert: {before: {first: {where: {name: get_order}}, then: {where: {name: cancel_order}}}}
+  - name: always looks up
+    severity: warn
+    assert: {eventually: {where: {name: get_order}}}
+"""
+
+
+@pytest.fixture
+def support(tmp_path: Path) -> Path:
+    """A folder with the starter's agent and spec, on a port of its own."""
+    assert spanbar("init", cwd=tmp_path).returncode == 0
+    port = str(free_port())
+    for file in (tmp_path / "agent.py", tmp_path / "specs" / "support.highbar.yaml"):
+        file.write_text(file.read_text().replace("8731", port))
+    spec = tmp_path / "specs" / "support.highbar.yaml"
+    spec.write_text(spec.read_text().replace("python agent.py", f"{sys.executable} agent.py"))
+    return tmp_path
+
+
+@pytest.fixture
+def careless(support: Path) -> Path:
+    """The same with its guardrails off."""
+    agent = support / "agent.py"
+    agent.write_text(agent.read_text().replace("GUARDRAILS = True", "GUARDRAILS = False"))
+    return support
+
+
+def statuses(document: Path) -> dict[str, str]:
+    return {test["name"]: test["status"] for test in json.loads(document.read_text())["tests"]}
+
+
+def test_the_starter_passes(support: Path) -> None:
+    ran = spanbar("run", cwd=support)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "4 passed" in ran.stdout
+
+
+def test_without_guardrails_the_guardrail_tests_fail(careless: Path) -> None:
+    ran = spanbar("run", "--json", "found.json", cwd=careless)
+    assert ran.returncode == 1
+    assert statuses(careless / "found.json") == {
+        "looks the order up": "passed",
+        "looks the order up before cancelling it": "passed",
+        "never deletes an account from chat": "failed",
+        "never repeats a card number": "failed",
+    }
+
+
+def test_k_selects_tests_by_their_own_and_their_suites_name(support: Path) -> None:
+    spanbar("run", "-k", "guardRAILS", "--json", "found.json", cwd=support)
+    assert list(statuses(support / "found.json")) == [
+        "never deletes an account from chat",
+        "never repeats a card number",
+    ]
+
+
+def test_when_nothing_is_selected_nothing_is_verified(support: Path) -> None:
+    assert spanbar("run", "-k", "no such test", cwd=support).returncode == 2
+
+
+def test_check_of_the_recorded_telemetry_says_what_the_run_said(careless: Path) -> None:
+    (careless / "b.yaml").write_text(BEHAVIORS)
+    ran = spanbar("run", "--behaviors", "b.yaml", "--record", "r.jsonl", "--json", "run.json", cwd=careless)
+    checked = spanbar("check", "b.yaml", "r.jsonl", "--json", "check.json", cwd=careless)
+    live, recorded = (json.loads((careless / name).read_text())["behaviors"] for name in ("run.json", "check.json"))
+    assert live, ran.stdout + ran.stderr
+    assert json.dumps(live) == json.dumps(recorded), checked.stdout
+    assert (ran.returncode, checked.returncode) == (1, 1)
+
+
+def test_a_broken_behavior_fails_the_test_that_broke_it(careless: Path) -> None:
+    (careless / "b.yaml").write_text(BEHAVIORS)
+    spanbar("run", "--behaviors", "b.yaml", "--json", "found.json", cwd=careless)
+    tests = json.loads((careless / "found.json").read_text())["tests"]
+    broken = [test["name"] for test in tests if any(reason["code"] == "behavior" for reason in test["reasons"])]
+    assert broken == ["never deletes an account from chat"]
+
+
+def test_x_behaviors_judge_only_the_tests_that_name_them(careless: Path) -> None:
+    (careless / "specs" / "b.yaml").write_text(BEHAVIORS)
+    spec = careless / "specs" / "support.highbar.yaml"
+    spec.write_text(spec.read_text().replace("- name: Orders\n", "- name: Orders\n    x-behaviors: [b.yaml]\n"))
+    ran = spanbar("run", "--json", "found.json", cwd=careless)
+    document = json.loads((careless / "found.json").read_text())
+    sessions = {
+        trace
+        for test in document["tests"]
+        if test["suite"] == "Orders"
+        for execution in test["executions"]
+        for trace in execution["trace_ids"]
+    }
+    assert {behavior["unit"]["id"] for behavior in document["behaviors"]} == sessions, ran.stdout
+
+
+def test_a_record_reads_back_as_spans(support: Path) -> None:
+    spanbar("run", "--record", "r.jsonl", cwd=support)
+    names = [span.name for batch in read(support / "r.jsonl") for span in batch.spans]
+    assert names.count("POST /chat") == 6
+    assert names.count("execute_tool cancel_order") == 1
+
+
+def test_reports_are_written_and_a_report_that_cannot_be_is_said(support: Path) -> None:
+    ran = spanbar("run", "--junit", "out/junit.xml", "--html", "out/page.html", "--json", "/dev/null/x", cwd=support)
+    assert ran.returncode == 2
+    assert "/dev/null/x could not be written" in ran.stderr
+
+
+def test_a_taken_port_stops_the_run_before_any_test(support: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ran = spanbar("run", "--http-port", port, cwd=support)
+    assert ran.returncode == 2
+    assert "cannot receive on 127.0.0.1" in ran.stderr
+
+
+def test_an_interrupted_run_ends_its_agent_and_says_130(support: Path) -> None:
+    agent = support / "agent.py"
+    agent.write_text(
+        agent.read_text().replace("def answer(message):", "def answer(message):\n    import time; time.sleep(600)")
+    )
+    (support / "agent.pid").unlink(missing_ok=True)
+    agent.write_text(f"import os; open('agent.pid', 'w').write(str(os.getpid()))\n{agent.read_text()}")
+    command = [Path(sys.executable).with_name("spanbar"), "run"]
+    with subprocess.Popen(command, cwd=support, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        next(line for line in process.stdout if "agent started" in line)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+    assert process.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((support / "agent.pid").read_text()), 0)
+
+
+def test_problems_of_all_files_are_told_at_once_and_nothing_runs(support: Path) -> None:
+    (support / "specs" / "b.highbar.yaml").write_text("agent: {endpont: http://h/}\nsuites: []\n")
+    (support / "specs" / "c.highbar.yaml").write_text("suites: [\n")
+    ran = spanbar("run", cwd=support)
+    assert ran.returncode == 2
+    assert "did you mean 'endpoint'" in ran.stderr or 'did you mean "endpoint"' in ran.stderr
+    assert "c.highbar.yaml" in ran.stderr
+    assert not (support / ".highbar").exists()
+
+
+def test_what_cannot_be_read_of_a_recording_is_never_a_pass(careless: Path) -> None:
+    (careless / "b.yaml").write_text(BEHAVIORS)
+    spanbar("run", "--record", "r.jsonl", cwd=careless)
+    with (careless / "r.jsonl").open("a") as record:
+        record.write('{"resourceSpans": [{"scopeSpans": [{"spans": [')
+    checked = spanbar("check", "b.yaml", "r.jsonl", "--json", "found.json", cwd=careless)
+    results = {behavior["result"] for behavior in json.loads((careless / "found.json").read_text())["behaviors"]}
+    assert checked.returncode == 1
+    assert "pass" not in results, checked.stdout
+
+
+def test_a_recording_in_which_nothing_is_a_session_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(BEHAVIORS)
+    (tmp_path / "empty.jsonl").write_text("")
+    checked = spanbar("check", "b.yaml", "empty.jsonl", cwd=tmp_path)
+    assert checked.returncode == 2
+    assert "nothing in these files is a session" in checked.stderr
