@@ -1,0 +1,60 @@
+"""How long the parts of a trace are kept, for what may still arrive of it."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from collector.assembly import Assembly
+from evaluator.harness.sighting import Sighting
+from evaluator.items import Change
+
+AT_LEAST: Final = 1_800.0
+"""s. Exporters give a request up after minutes; what comes later than this is not the retry of one."""
+
+MOST_TRACES: Final = 200_000
+LOOK_EVERY: Final = 10.0
+
+
+class Retention:
+    """A `Watcher` that makes an assembly forget the traces to which nothing has come for `after` seconds.
+
+    And the oldest ones, when there are more than `most`. Items that were made of them stay in the index.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        after: float,
+        *,
+        most: int = MOST_TRACES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._assembly = assembly
+        self._after = max(after, AT_LEAST)
+        self._most = most
+        self._clock = clock
+        self._last: OrderedDict[bytes, float] = OrderedDict()
+
+    def observe(self, sightings: Sequence[Sighting], changes: Sequence[Change]) -> None:
+        now = self._clock()
+        traces = {sighting.trace_id for sighting in sightings}
+        traces.update(item.id[0] for change in changes if (item := change.new or change.old) and item.id)
+        for trace in traces:
+            if trace and isinstance(trace, bytes):
+                self._last[trace] = now
+                self._last.move_to_end(trace)
+        while len(self._last) > self._most:
+            self._assembly.forget(self._last.popitem(last=False)[0])
+
+    def forget_old(self) -> None:
+        limit = self._clock() - self._after
+        while self._last and next(iter(self._last.values())) <= limit:
+            self._assembly.forget(self._last.popitem(last=False)[0])
+
+    async def run(self) -> None:
+        """Forget old traces until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            self.forget_old()
