@@ -1,12 +1,15 @@
 """OTLP endpoints that answer as a test says: HTTP and gRPC, each on a free port."""
 
 import asyncio
+import ssl
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import grpc
 import grpc.aio
+import trustme
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
@@ -33,6 +36,38 @@ class Seen:
     body: bytes
 
 
+@dataclass(frozen=True)
+class Certificates:
+    """PEM files of a server at 127.0.0.1, of a client, and of the authority that both are of."""
+
+    authority: Path
+    server: Path
+    server_key: Path
+    client: Path
+    client_key: Path
+
+    @classmethod
+    def made_in(cls, directory: Path) -> "Certificates":
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(directory / "authority.pem")
+        for name, owner in (("server", "127.0.0.1"), ("client", "client.test")):
+            issued = authority.issue_cert(owner)
+            issued.private_key_pem.write_to_path(directory / f"{name}.key")
+            issued.cert_chain_pems[0].write_to_path(directory / f"{name}.pem")
+        files = ("authority.pem", "server.pem", "server.key", "client.pem", "client.key")
+        return cls(*(directory / file for file in files))
+
+    def server_context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(self.authority))
+        context.load_cert_chain(self.server, self.server_key)
+        context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+    def server_credentials(self) -> grpc.ServerCredentials:
+        pair = (self.server_key.read_bytes(), self.server.read_bytes())
+        return grpc.ssl_server_credentials([pair], self.authority.read_bytes(), require_client_auth=True)
+
+
 @dataclass
 class HttpTarget:
     """Answers each request with the next of `answers`, then with the last for ever. `gate` holds answers back."""
@@ -43,11 +78,12 @@ class HttpTarget:
     url: str = ""
     _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    async def start(self, port: int = 0) -> None:
+    async def start(self, port: int = 0, certificates: "Certificates | None" = None) -> None:
         self.gate.set()
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+        context = certificates.server_context() if certificates is not None else None
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, ssl=context)
         self.port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'http' if context is None else 'https'}://127.0.0.1:{self.port}"
 
     async def stop(self) -> None:
         self._server.close()
@@ -92,13 +128,16 @@ class GrpcTarget:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     url: str = ""
 
-    async def start(self, port: int = 0) -> None:
+    async def start(self, port: int = 0, certificates: "Certificates | None" = None) -> None:
         self.gate.set()
         self._server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
         self._server.add_generic_rpc_handlers((_Handler(self),))
-        self.port = self._server.add_insecure_port(f"127.0.0.1:{port}")
+        if certificates is None:
+            self.port = self._server.add_insecure_port(f"127.0.0.1:{port}")
+        else:
+            self.port = self._server.add_secure_port(f"127.0.0.1:{port}", certificates.server_credentials())
         await self._server.start()
-        self.url = f"grpc://127.0.0.1:{self.port}"
+        self.url = f"{'grpc' if certificates is None else 'grpcs'}://127.0.0.1:{self.port}"
 
     async def stop(self) -> None:
         await self._server.stop(None)

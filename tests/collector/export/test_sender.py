@@ -1,5 +1,6 @@
 import gzip
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -8,7 +9,7 @@ import pytest
 from collector.export.destination import destination
 from collector.export.sender import Retrying, Sender
 from collector.export.transport import JSON
-from tests.collector.export.otlp_target import Answer, GrpcTarget, HttpTarget, bodies, partial_success
+from tests.collector.export.otlp_target import Answer, Certificates, GrpcTarget, HttpTarget, bodies, partial_success
 from tests.waiting import until
 
 QUICK = Retrying(first=0.001, longest=0.002, give_up_after=30)
@@ -205,6 +206,29 @@ async def test_bodies_are_compressed_if_the_variable_says_so(sender: Make) -> No
     await here.flush()
     assert there.seen[0].headers["content-encoding"] == "gzip"
     assert gzip.decompress(there.seen[0].body) == b"text" * 100
+    await there.stop()
+
+
+async def test_both_ends_show_their_certificates_if_the_variables_name_them(
+    wire: str, tmp_path: Path, sender: Make
+) -> None:
+    certificates = Certificates.made_in(tmp_path)
+    there = (HttpTarget if wire == "http" else GrpcTarget)([Answer(OK[wire])])
+    await there.start(certificates=certificates)
+    trusted = {"OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificates.authority)}
+    pair = {
+        "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": str(certificates.client),
+        "OTEL_EXPORTER_OTLP_CLIENT_KEY": str(certificates.client_key),
+    }
+    brief = Retrying(first=0.001, longest=0.002, give_up_after=0.01)
+    known = await sender(there.url, trusted | pair)
+    anonymous = await sender(there.url, trusted, retrying=brief)
+    trusting_no_one = await sender(there.url, pair, retrying=brief)
+    for each in (known, anonymous, trusting_no_one):
+        each.offer("traces", b"secret")
+        await each.flush()
+    assert [each.counts.delivered for each in (known, anonymous, trusting_no_one)] == [1, 0, 0]
+    assert bodies(there.seen) == [b"secret"]
     await there.stop()
 
 
