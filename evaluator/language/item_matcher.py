@@ -53,7 +53,7 @@ def _article(noun: str) -> str:
 
 def _tool(review: Review, node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": ItemKind.TOOL}
-    entries = review.mapping(node, ("kind", "ops", "mcp", "skill"), "a mapping; write tool: {} for any tool call")
+    entries = review.mapping(node, ("kind", "ops", "mcp", "skill"), "a mapping such as {kind: shell}, or {} for any tool call")
     for key, entry in (entries or {}).items():
         match key:
             case "kind":
@@ -83,7 +83,7 @@ def _mcp(review: Review, node: Node) -> dict[str, Any]:
 
 def _approval(review: Review, node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": ItemKind.APPROVAL}
-    entries = review.mapping(node, ("ops", "status"), "a mapping; write approval: {} for any approval")
+    entries = review.mapping(node, ("ops", "status"), "a mapping such as {status: denied}, or {} for any approval")
     for key, entry in (entries or {}).items():
         if key == "ops":
             found["ops"] = one_of(review, entry.value, SHELL_OPS, "shell op")
