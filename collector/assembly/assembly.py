@@ -54,7 +54,7 @@ class Assembly:
             owner.register()
         self._placed.clear()
         self._joins.settle()
-        for owner in self._dirty:
+        for owner in self._affected():
             assembled.changes.extend(changes_of(owner))
         self._dirty.clear()
         return assembled
@@ -65,6 +65,16 @@ class Assembly:
             for node in trace.nodes.values():
                 if node.role in SIGNIFICANT:
                     yield node.context.said or trace_id.hex(), trace_id
+
+    def _affected(self) -> list[Owner]:
+        """The owners that have changed, and those that read their answers."""
+        pending = list(self._dirty)
+        for owner in pending:
+            for reader in self._joins.affected(owner):
+                if reader not in self._dirty:
+                    self._dirty[reader] = None
+                    pending.append(reader)
+        return pending
 
     def forget(self, trace_id: bytes) -> None:
         """Drop everything of a trace. What was said of it stands; its spans would count as new if they came again."""

@@ -90,6 +90,15 @@ class Execution:
     def call_id(self) -> str | None:
         return next((layer.facts.call_id for layer in self.layers() if layer.facts.call_id is not None), None)
 
+    @property
+    def is_open(self) -> bool:
+        """The call may have been held: its span says so, or shows no result where every other does."""
+        if self.raised is None and self.inner is None:
+            return self.facts.status is CallStatus.SUSPENDED or self.facts.unfinished
+        if self._outcome()[1] is CallStatus.SUSPENDED:
+            return True
+        return self.facts.unfinished and isinstance(self._filled("result"), NotRecorded)
+
     def items(self) -> tuple[Item, ...]:
         if not self.is_call:
             return NO_ITEMS
@@ -124,9 +133,9 @@ class Execution:
             if shown is not None:
                 if isinstance(result, NotRecorded):
                     result = shown.fact.result
-                if shown.fact.denied and facts.unfinished:
+                if shown.fact.denied and self.is_open:
                     status = CallStatus.DENIED
-        if facts.unfinished and status.happened and self.joins.resumed(self) is not None:
+        if self.is_open and status.happened and self.joins.resumed(self) is not None:
             status = CallStatus.SUSPENDED
         agent = node.context.agent
         return Call(

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from collector.assembly.requests import is_open
 from collector.assembly.timeline import Timeline
 from evaluator.items import NotRecorded
 
@@ -25,7 +24,8 @@ class HeldGroup:
     __slots__ = ("by_arguments", "members", "open")
 
     def __init__(self) -> None:
-        self.members: dict[Execution, None] = {}
+        self.members: dict[Execution, bool] = {}
+        """The calls, and whether each looked held when it was added."""
         self.open = 0
         self.by_arguments: dict[str, Timeline[Execution]] | None = None
 
@@ -39,8 +39,8 @@ class HeldCalls:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = HeldGroup()
-        group.members[execution] = None
-        group.open += is_open(execution)
+        group.members[execution] = execution.is_open
+        group.open += execution.is_open
         if group.by_arguments is not None:
             self._put(group.by_arguments, execution)
         elif group.open:
@@ -50,8 +50,7 @@ class HeldCalls:
 
     def remove(self, key: HeldKey, execution: "Execution") -> None:
         group = self._groups[key]
-        del group.members[execution]
-        group.open -= is_open(execution)
+        group.open -= group.members.pop(execution)
         if not group.members:
             del self._groups[key]
         if group.by_arguments is not None:
@@ -65,7 +64,7 @@ class HeldCalls:
         if group is None or group.by_arguments is None:
             return None
         following = group.by_arguments[_arguments(execution)].after(execution.moment)
-        if following is None or is_open(following) or following.node.trace_id == execution.node.trace_id:
+        if following is None or following.is_open or following.node.trace_id == execution.node.trace_id:
             return None
         return following
 

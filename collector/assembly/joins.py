@@ -16,7 +16,7 @@ from collector.assembly.executions import Execution
 from collector.assembly.groups import CallGroup, Everywhere, Groups
 from collector.assembly.held import HeldCalls
 from collector.assembly.names import NamedCalls
-from collector.assembly.requests import Messages, Request, Showing, is_open
+from collector.assembly.requests import Messages, Request, Showing
 from collector.assembly.tree import Node
 
 
@@ -40,11 +40,11 @@ class Joins:
         self.mark(execution)
         said = execution.node.context.said
         call_id = execution.call_id if execution.is_call else None
-        key = (said, call_id, execution.is_call)
+        key = (said, call_id, execution.is_open) if execution.is_call else None
         if execution.registered == key:
             return
         self.remove(execution)
-        if not execution.is_call:
+        if key is None:
             return
         execution.registered = key
         self._names.add_run(execution)
@@ -122,7 +122,7 @@ class Joins:
         """Mark whoever may get another answer because of an entry that came or went at `time`."""
         request = group.asks.until(time)
         earlier = None if request is None else group.asks.before(request.moment)
-        for each in (request, earlier):
+        for each in (request, earlier, group.asks.until(time - 1)):
             if each is not None:
                 self.mark(each)
                 if each.named is not None:
@@ -131,12 +131,31 @@ class Joins:
                 self._everywhere.touch(each.asked.call_id, each.moment)
         start = 0 if request is None else request.messages.started
         following = group.asks.after((time, b"\xff" * 64, 0))
+        end = None if following is None else following.messages.started
+        for showing in group.shows.within(start + 1, None if end is None else end + 1):
+            self._everywhere.touch(showing.fact.call_id, showing.moment)
         before = group.runs.before((start, b"", 0))
-        runs = group.runs.within(start, None if following is None else following.messages.started)
+        runs = group.runs.within(start, end)
         for run in [*runs, *([] if before is None else [before])]:
             self.mark(run)
             self._names.touch_run(run)
             self._everywhere.touch(run.call_id, run.moment)
+
+    def affected(self, owner: Any) -> list[Any]:
+        """Who reads the answers about `owner`, and so may change with it."""
+        found: list[Any] = []
+        if isinstance(owner, Request):
+            group, call_id = self._group(owner), owner.asked.call_id
+            if group is not None:
+                found += group.runs.within(owner.messages.started, group.end_of(owner))
+            if owner.named is not None:
+                found.append(owner.named)
+        elif isinstance(owner, Execution) and owner.is_open:
+            call_id = owner.call_id
+        else:
+            return found
+        following = None if call_id is None else self._everywhere.after(call_id, owner.moment)
+        return found if following is None else [*found, following]
 
     # What follows from it.
 
@@ -149,7 +168,7 @@ class Joins:
         if call_id is None or execution.node.context.said is not None:
             return None
         earlier = self._everywhere.before(call_id, execution.moment)
-        if isinstance(earlier, Execution) and is_open(earlier) and _elsewhere(earlier, execution):
+        if isinstance(earlier, Execution) and earlier.is_open and _elsewhere(earlier, execution):
             return self.request_of(earlier)
         if isinstance(earlier, Request) and self.executed_by(earlier) is execution:
             return earlier
@@ -186,14 +205,16 @@ class Joins:
     def resumed(self, execution: Execution) -> Execution | None:
         """The tool span that took up a call which this one shows as held, or without a result."""
         call_id = execution.call_id
+        if call_id is not None:
+            return self._later_run(execution, call_id)
         request = execution.named
-        if call_id is None and (request is None or request.asked.call_id is None):
+        if request is None or request.asked.call_id is None:
             return self._held.resumption((execution.node.context.said or "", execution.name), execution)
-        found = self._later_run(execution, call_id or str(request and request.asked.call_id))
-        if found is None and request is not None:
-            following = self._left_over_after(request)
-            found = following if isinstance(following, Execution) else None
-        return found
+        group = self._group(request)
+        runs = [] if group is None else group.runs.within(request.messages.started, group.end_of(request))
+        following = next(iter(runs), None) or self._left_over_after(request)
+        fits = isinstance(following, Execution) and _elsewhere(following, execution)
+        return following if fits and isinstance(following, Execution) else None
 
     def _later_run(self, execution: Execution, call_id: str) -> Execution | None:
         group = self._groups.find(scope(execution.node, call_id))

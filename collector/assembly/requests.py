@@ -64,11 +64,8 @@ class Messages:
     def repeats(self) -> bool:
         """They are those of a model span around this one: the framework and its client are both instrumented."""
         near = self.node.context.near
-        while near is not None and near.role is Role.MODEL:
-            if any(isinstance(owner, Messages) and owner.asked for owner in near.owners):
-                return True
-            near = near.context.near
-        return False
+        owners = near.owners if near is not None and near.role is Role.MODEL else ()
+        return any(isinstance(owner, Messages) and bool(owner.asked) for owner in owners)
 
     def items(self) -> tuple[Item, ...]:
         return NO_ITEMS
@@ -125,7 +122,7 @@ class Request:
             return (tool_item(place, call, {}, None),)
         if run is not None:
             # A tool span that was itself held says so itself.
-            status = "allowed" if held and not is_open(run) else ""
+            status = "allowed" if held and not run.is_open else ""
         elif call.status is CallStatus.DENIED:
             status = "denied"
         elif held or self._is_pending():
@@ -196,8 +193,3 @@ def _error_text(result: Any) -> str | NotRecorded:
 def is_pseudo(name: str) -> bool:
     """A name that frameworks use for what is no tool: a handoff, or the answer itself."""
     return name.startswith(("transfer_to_", "final_result")) or name == "final_answer"
-
-
-def is_open(execution: "Execution") -> bool:
-    """Whether the call may have been held: its span says so, or shows no result where every other does."""
-    return execution.facts.status is CallStatus.SUSPENDED or execution.facts.unfinished

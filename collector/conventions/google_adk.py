@@ -65,7 +65,7 @@ def _tool(span: Span) -> ToolFacts:
     elif is_denial(said):
         facts.status, facts.error = CallStatus.DENIED, None
     # A call that waited for a person looks like one that ran, and the resumed one has its id.
-    facts.unfinished = isinstance(result, NotRecorded) and facts.error is None
+    facts.unfinished = facts.call_id is not None and isinstance(result, NotRecorded) and facts.error is None
     return facts
 
 
