@@ -5,12 +5,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
-
-import httpx
+from typing import Final
 
 from evaluator.expectations.reason import Reason
+from evaluator.harness import http
 from evaluator.harness.placeholders import Scope, as_text, fill, fill_text
 from evaluator.harness.reply import LARGEST, Reply, Response, read
 from evaluator.items import Json
@@ -33,39 +31,35 @@ class Envelope:
     test_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message, ready to be sent."""
+
+    method: str
+    headers: tuple[tuple[bytes, bytes], ...]
+    content: bytes
+
+
 class HeaderError(Exception):
     """A header cannot be sent. The message names it and never shows its value."""
 
 
 class AgentClient:
-    """Sends messages to one agent, over connections of their own: none is reused after the agent has closed it."""
+    """Sends messages to one agent, each over a new connection: none is used that the agent has closed."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        # Loading the certificates takes 20 ms and more, and plain HTTP needs none.
-        secure = any(url is not None and url.lower().startswith("https:") for url in (agent.endpoint, agent.health))
-        self._client = httpx.AsyncClient(
-            verify=secure, timeout=None, follow_redirects=False, limits=httpx.Limits(max_keepalive_connections=0)
-        )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._client.aclose()
 
     async def healthy(self, url: str) -> int | None:
         """The status that `url` answers with; None if it cannot be reached within two seconds."""
         try:
             async with asyncio.timeout(2):
-                return (await self._client.get(url)).status_code
-        except (TimeoutError, httpx.HTTPError):
+                return (await http.request("GET", url, (), b"", largest=LARGEST)).status
+        except (TimeoutError, http.HttpError):
             return None
 
-    def request(self, scope: Scope, envelope: Envelope, session_headers: Mapping[str, Json]) -> httpx.Request:
-        """The request of one message. Raises HeaderError, and PlaceholderError if a placeholder has no value."""
+    def request(self, scope: Scope, envelope: Envelope, session_headers: Mapping[str, Json]) -> Message:
+        """One message, as it is sent. Raises HeaderError, and PlaceholderError if a placeholder has no value."""
         spec = self._agent.request
         headers = {name: fill_text(value, scope) for name, value in (spec.headers or {}).items()}
         _override(headers, {name: as_text(value) for name, value in session_headers.items()})
@@ -82,38 +76,26 @@ class AgentClient:
                 "baggage": ",".join([*baggage, f"{BAGGAGE_KEY}={envelope.test_id}"]),
             },
         )
-        checked = [(_name(name), _value(name, value)) for name, value in headers.items()]
-        return self._client.build_request(spec.method.upper(), self._agent.endpoint, headers=checked, content=content)
+        checked = tuple((_name(name), _value(name, value)) for name, value in headers.items())
+        return Message(spec.method.upper(), checked, content)
 
-    async def send(self, request: httpx.Request, *, needed: bool) -> Reply:
+    async def send(self, message: Message, *, needed: bool) -> Reply:
         """The reply, or why there is none: `agent.timeout` bounds the whole of it. `needed`: its text is checked."""
+        endpoint, limit = self._agent.endpoint, self._agent.timeout
         try:
-            async with asyncio.timeout(self._agent.timeout / 1000):
-                response = await self._exchange(request)
+            async with asyncio.timeout(limit / 1000):
+                found = await http.request(
+                    message.method, endpoint, message.headers, message.content, largest=LARGEST
+                )
         except TimeoutError:
-            return _problem("reply_timeout", f"No whole reply within agent.timeout, {self._agent.timeout} ms.")
-        except httpx.HTTPError as error:
-            what = str(error) or type(error).__name__
-            return _problem("reply_unreachable", f"No reply from {self._agent.endpoint}: {what}")
-        if response is None:
+            return _problem("reply_timeout", f"No whole reply within agent.timeout, {limit} ms.")
+        except http.TooLarge:
             return _problem("reply_too_large", f"The reply is larger than {LARGEST // 1_000_000} MB.")
+        except http.HttpError as error:
+            return _problem("reply_unreachable", f"No reply from {endpoint}: {error}.")
+        headers = found.headers
+        response = Response(found.status, headers.get("content-type", ""), found.body, headers.get("location", ""))
         return read(response, self._agent.response, needed=needed)
-
-    async def _exchange(self, request: httpx.Request) -> Response | None:
-        """The whole response; None if it is too large."""
-        response = await self._client.send(request, stream=True)
-        try:
-            body = bytearray()
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > LARGEST:
-                    return None
-            headers = response.headers
-            return Response(
-                response.status_code, headers.get("content-type", ""), bytes(body), headers.get("location", "")
-            )
-        finally:
-            await response.aclose()
 
 
 def _encoded(body: Json) -> tuple[str, bytes]:

@@ -6,12 +6,10 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-import httpx
-
 from evaluator.expectations.reason import Reason, shown
 from evaluator.harness import clock
 from evaluator.harness.attribution import Correlation
-from evaluator.harness.client import AgentClient, Envelope, HeaderError
+from evaluator.harness.client import AgentClient, Envelope, HeaderError, Message
 from evaluator.harness.hooks import HookError, Hooks
 from evaluator.harness.listener import Listener, TurnSent
 from evaluator.harness.masking import Masking
@@ -146,17 +144,17 @@ class Execution:
         self._means.listener.turn_decided(sent.event, self._turn_outcome(sent))
         return None
 
-    async def _until_decided(self, live: LiveTurn, request: httpx.Request) -> None:
+    async def _until_decided(self, live: LiveTurn, message: Message) -> None:
         async with asyncio.TaskGroup() as tasks:
-            asking = tasks.create_task(self._ask(live, request))
+            asking = tasks.create_task(self._ask(live, message))
             await live.until_decided()
             asking.cancel()
         if live.reply is None:
             live.give_up()
 
-    async def _ask(self, live: LiveTurn, request: httpx.Request) -> None:
+    async def _ask(self, live: LiveTurn, message: Message) -> None:
         needed = live.expect is not None and live.expect.response is not None
-        reply = await self._means.client.send(request, needed=needed)
+        reply = await self._means.client.send(message, needed=needed)
         if reply.problem is not None:
             text = " ".join(filter(None, (self._shown(reply.problem.text), self._means.agent_state())))
             reply = Reply(problem=dataclasses.replace(reply.problem, text=text))

@@ -1,9 +1,9 @@
 """What an agent answered: an HTTP response read into the text that a spec speaks of, or why it has none."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.message import Message
 from typing import Final
 
 from evaluator.expectations.reason import Reason
@@ -13,6 +13,9 @@ from evaluator.language.spec import REPLY_KEYS
 
 LARGEST: Final = 10_000_000
 """Bytes of a reply's body that are read at most."""
+
+
+_CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,9 @@ def _json_of(text: str, content_type: str) -> tuple[Json, bool]:
 
 
 def _decoded(response: Response) -> str:
-    header = Message()
-    header["content-type"] = response.content_type or "text/plain"
-    charset = header.get_content_charset("utf-8")
+    named = _CHARSET.search(response.content_type)
     try:
-        return response.body.decode(charset, "replace")
+        return response.body.decode(named.group(1) if named else "utf-8", "replace")
     except LookupError:
         return response.body.decode("utf-8", "replace")
 

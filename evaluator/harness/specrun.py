@@ -97,8 +97,7 @@ class SpecRun:
         unwatch = self._telemetry.watch(self._attribution)
         unlisten = self._telemetry.on_unreadable(self._unreadable)
         try:
-            async with AgentClient(self.spec.agent) as client:
-                await self._with_agent(client)
+            await self._with_agent(AgentClient(self.spec.agent))
         finally:
             await self._hooks.stop()
             unlisten()

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
-
 CACHE: Final = Path(".highbar") / "variations.json"
 
 _PROMPT: Final = (
@@ -45,6 +43,9 @@ class Model:
 
     async def paraphrase(self, trigger: str, count: int) -> list[str]:
         """Raises VariationsError."""
+        # Loading it takes a quarter of a second, and almost no run needs it.
+        import httpx
+
         prompt = _PROMPT.format(count=count, trigger=trigger)
         body = {"model": self.name, "temperature": 0.9, "messages": [{"role": "user", "content": prompt}]}
         try:
