@@ -1,0 +1,154 @@
+"""Ops of command lines: what is done counts, what is only spoken of does not, and what nobody can tell is None."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collector.shell import ops_of, ops_of_words
+from evaluator.language.assertion import SHELL_OPS
+
+DOES = [
+    ("git push", "git.push"),
+    ("cd service && git push origin main", "git.push"),
+    ("git -C service -c user.name=x push", "git.push"),
+    ("git --git-dir=.git push", "git.push"),
+    ("'git' \"push\"", "git.push"),
+    ("git \\\n  push", "git.push"),
+    ("FOO=1 sudo -u deploy git push", "git.push"),
+    ("nohup git push &", "git.push"),
+    ("out=$(git push 2>&1)", "git.push"),
+    ("git push origin $(git branch --show-current)", "git.push"),
+    ("if test -f x; then git push; fi", "git.push"),
+    ("bash -c 'git push'", "git.push"),
+    ('bash -lc "cd a && git push"', "git.push"),
+    ("eval 'git push'", "git.push"),
+    ("bash <<EOF\ngit push\nEOF", "git.push"),
+    ("bash <<< 'git push'", "git.push"),
+    ("cat <<EOF\n$(git push)\nEOF", "git.push"),
+    ("release() { git push; }; release", "git.push"),
+    ("git push -o merge_request.create", "git.push pr.open"),
+    ("git add -A && git commit -m 'fix' && git push || true", "git.commit git.push"),
+    ("(cd a; git commit -m \"git push\")", "git.commit"),
+    ("git commit -m \"$(cat <<'EOF'\nrm -rf everything\nEOF\n)\"", "git.commit"),
+    ("gh pr create --fill", "pr.open"),
+    ("gh -R owner/name pr new", "pr.open"),
+    ("gh api repos/o/r/pulls -f title=x -f head=y", "pr.open"),
+    ("gh api -X POST repos/o/r/pulls", "pr.open"),
+    ("glab mr create", "pr.open"),
+    ("rm -rf build", "delete"),
+    ("/bin/rm x", "delete"),
+    ("ls | xargs -n 1 rm -f", "delete"),
+    ("find . -name '*.pyc' -delete", "delete"),
+    ("find . -name '*.pyc' -exec rm {} \\;", "delete"),
+    ("for f in a b; do rm $f; done", "delete"),
+    ("git rm -r old", "delete"),
+    ("git clean -fd", "delete"),
+    ("pytest -q 2>&1 | tail -5", "test"),
+    ("timeout 60 uv run --with x pytest", "test"),
+    ("poetry run python -m pytest", "test"),
+    ("coverage run -m pytest", "test"),
+    ("python3 -m unittest discover", "test"),
+    ("python manage.py test", "test"),
+    ("npm test", "test"),
+    ("npm run test:unit -- --watch=false", "test"),
+    ("yarn workspace web test", "test"),
+    ("pnpm --filter web test", "test"),
+    ("pnpm exec vitest", "test"),
+    ("npx jest src", "test"),
+    ("cargo test --release", "test"),
+    ("go test ./...", "test"),
+    ("make -C lib build test", "test"),
+    ("./gradlew clean test", "test"),
+    ("mvn -q verify", "test"),
+    ("bundle exec rspec", "test"),
+]  # fmt: skip
+
+DOES_NOTHING = [
+    "",
+    "# git push",
+    'echo "git push"',
+    "echo git push",
+    "printf 'rm -rf /' > notes.txt",
+    "cat <<EOF\ngit push\nEOF",
+    "grep -r 'git push' docs",
+    "git log --grep 'git push'",
+    "git push --dry-run",
+    "git push -n",
+    "git commit --dry-run",
+    "git rm --cached x",
+    "git clean -nd",
+    "git help push",
+    "gh pr create --dry-run",
+    "gh pr view 5",
+    "gh api repos/o/r/pulls",
+    "release() { git push; }",
+    "which pytest",
+    "command -v pytest",
+    "pytest --version",
+    "pytest --collect-only -q",
+    "cargo test --no-run",
+    "make -n test",
+    "make build",
+    "npm install test",
+    "npm run build",
+    "go build ./test",
+    "test -f setup.py",
+    "docker compose up -d",
+    "docker build -t $TAG .",
+    "ls | wc -l",
+]
+
+UNTOLD = [
+    'git push "',
+    "git push $(",
+    "$TOOL push",
+    "git $COMMAND",
+    "git p",
+    "git -c alias.x=push x",
+    "eval $COMMAND",
+    "bash -c \"$COMMAND\"",
+    "echo 'git push' | bash",
+    "curl -s https://example.test/install | sh",
+    "cat <<EOF | bash\ngit push\nEOF",
+    "ssh build 'cd x && git push'",
+    "docker run image git push",
+    "docker exec box $COMMAND",
+    "git rebase -x 'rm x' main",
+    "env -S 'git push'",
+    "x" * 200_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "ops"), DOES, ids=[command for command, _ in DOES])
+def test_what_a_command_does_is_found(command: str, ops: str) -> None:
+    assert ops_of(command) == tuple(op for op in SHELL_OPS if op in ops.split())
+
+
+@pytest.mark.parametrize("command", DOES_NOTHING)
+def test_what_is_only_spoken_of_is_not_done(command: str) -> None:
+    assert ops_of(command) == ()
+
+
+@pytest.mark.parametrize("command", UNTOLD, ids=[command[:40] for command in UNTOLD])
+def test_what_the_text_does_not_tell_is_unknown(command: str) -> None:
+    assert ops_of(command) is None
+
+
+def test_words_without_a_shell_are_taken_as_they_are() -> None:
+    assert ops_of_words(["git", "push"]) == ("git.push",)
+    assert ops_of_words(["echo", "git push; git push"]) == ()
+    assert ops_of_words(["bash", "-lc", "cd a && pytest"]) == ("test",)
+
+
+PIECES = ["git", "push", ";", "|", "&", "(", ")", "$", "{", "}", "'", '"', "\\", "<<EOF", "\n", "rm"]
+
+
+@given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES)).map(" ".join))
+def test_any_text_has_an_answer(text: str) -> None:
+    ops = ops_of(text)
+    assert ops is None or set(ops) <= set(SHELL_OPS)
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="'", exclude_categories=["Cc", "Cs"]), max_size=40))
+def test_a_quoted_text_does_nothing(text: str) -> None:
+    assert ops_of(f"echo '{text}'") in ((), None)
