@@ -1,7 +1,7 @@
-"""OTLP requests in protobuf -> spans and log records: one parse in C, attributes left raw until asked for."""
+"""OTLP requests in protobuf -> spans and log records: one parse in C, then only what is asked for of each."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
@@ -15,12 +15,17 @@ from collector.receiver.decoded import (
     span_ids_are_valid,
 )
 from collector.receiver.schema import LogsRequest, TracesRequest
-from collector.receiver.values import LazyAttributes, decode_value
+from collector.receiver.values import decode_value, read_attributes
 from collector.telemetry import Link, LogRecord, Resource, Scope, Span, SpanEvent
+
+_NOTHING: Final = ()
 
 
 class ReceivedSpan(Span):
-    """A span that reads what few ask for from its parsed message, each time it is asked."""
+    """A span that reads what few ask for from its parsed message, each time it is asked.
+
+    It keeps the whole parsed request alive; its attributes and events do not.
+    """
 
     __slots__ = ("_message",)
 
@@ -32,7 +37,10 @@ class ReceivedSpan(Span):
         self.span_id = span_id
         self.parent_id = parent_id
         self.name = message.name
-        self.attributes = LazyAttributes(message.attributes)
+        self.attributes = read_attributes(message.attributes)
+        events, links = message.events, message.links
+        self.events = _events(events) if events else _NOTHING
+        self.links = _links(links) if links else _NOTHING
         self.resource = resource
         self.scope = scope
 
@@ -61,14 +69,6 @@ class ReceivedSpan(Span):
         return str(self._message.status.message)
 
     @property
-    def events(self) -> Sequence[SpanEvent]:  # type: ignore[override]
-        return [SpanEvent(e.name, e.time, LazyAttributes(e.attributes)) for e in self._message.events]
-
-    @property
-    def links(self) -> Sequence[Link]:  # type: ignore[override]
-        return [Link(link.trace_id, link.span_id, LazyAttributes(link.attributes)) for link in self._message.links]
-
-    @property
     def dropped_attributes(self) -> int:  # type: ignore[override]
         return int(self._message.dropped_attributes)
 
@@ -77,13 +77,29 @@ class ReceivedSpan(Span):
         return int(self._message.dropped_events)
 
 
+def _events(messages: Iterable[Any]) -> Sequence[SpanEvent]:
+    return [SpanEvent(event.name, event.time, read_attributes(event.attributes)) for event in messages]
+
+
+def _links(messages: Iterable[Any]) -> Sequence[Link]:
+    return [Link(link.trace_id, link.span_id, read_attributes(link.attributes)) for link in messages]
+
+
 def decode_traces(body: bytes) -> Decoded:
     """The spans of a serialized `ExportTraceServiceRequest`, in order. Raises `Malformed`."""
     decoded = Decoded()
+    try:
+        _read_spans(TracesRequest.FromString(body), decoded)
+    except DecodeError as error:
+        raise _malformed("ExportTraceServiceRequest", body, error) from None
+    return decoded
+
+
+def _read_spans(request: Any, decoded: Decoded) -> None:
     append = decoded.batch.spans.append
     position = 0
-    for resource_spans in _parse(TracesRequest, "ExportTraceServiceRequest", body).resources:
-        resource = Resource(LazyAttributes(resource_spans.resource.attributes))
+    for resource_spans in request.resources:
+        resource = Resource(read_attributes(resource_spans.resource.attributes))
         for scope_spans in resource_spans.scopes:
             scope = _scope(scope_spans.scope)
             for message in scope_spans.spans:
@@ -96,15 +112,22 @@ def decode_traces(body: bytes) -> Decoded:
                 if parent_id == NO_SPAN:
                     parent_id = b""
                 append(ReceivedSpan(message, trace_id, span_id, parent_id, resource, scope))
-    return decoded
 
 
 def decode_logs(body: bytes) -> Decoded:
     """The log records of a serialized `ExportLogsServiceRequest`, in order. Raises `Malformed`."""
     decoded = Decoded()
+    try:
+        _read_logs(LogsRequest.FromString(body), decoded)
+    except DecodeError as error:
+        raise _malformed("ExportLogsServiceRequest", body, error) from None
+    return decoded
+
+
+def _read_logs(request: Any, decoded: Decoded) -> None:
     position = 0
-    for resource_logs in _parse(LogsRequest, "ExportLogsServiceRequest", body).resources:
-        resource = Resource(LazyAttributes(resource_logs.resource.attributes))
+    for resource_logs in request.resources:
+        resource = Resource(read_attributes(resource_logs.resource.attributes))
         for scope_logs in resource_logs.scopes:
             scope = _scope(scope_logs.scope)
             for message in scope_logs.records:
@@ -114,22 +137,18 @@ def decode_logs(body: bytes) -> Decoded:
                     decoded.reject(f"log record {position}: {problem}")
                     continue
                 decoded.batch.logs.append(_log_record(message, resource, scope))
-    return decoded
 
 
-def _parse(message_class: Any, name: str, body: bytes) -> Any:
-    try:
-        return message_class.FromString(body)
-    except DecodeError as error:
-        raise Malformed(f"the body of {len(body)} bytes is not a protobuf {name}: {error}") from None
+def _malformed(name: str, body: bytes, error: DecodeError) -> Malformed:
+    return Malformed(f"the body of {len(body)} bytes is not a protobuf {name}: {error}")
 
 
 def _scope(message: Any) -> Scope:
-    return Scope(message.name, message.version, LazyAttributes(message.attributes))
+    return Scope(message.name, message.version, read_attributes(message.attributes))
 
 
 def _log_record(message: Any, resource: Resource, scope: Scope) -> LogRecord:
-    attributes = LazyAttributes(message.attributes)
+    attributes = read_attributes(message.attributes)
     return LogRecord(
         time=message.time or message.observed_time,
         event_name=message.event_name or event_name(attributes.get("event.name")),

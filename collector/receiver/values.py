@@ -1,11 +1,11 @@
-"""Attribute values: from the raw bytes of an OTLP `AnyValue` to plain Python, when somebody asks."""
+"""Attributes and their values: from the raw bytes of OTLP's `KeyValue` and `AnyValue` to plain Python."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from collector.receiver.schema import AnyValue
+from collector.receiver.schema import AnyValue, KeyValue
 from collector.telemetry import Value
 from evaluator.items import NotRecorded
 
@@ -15,15 +15,74 @@ NESTING: Final = 32
 TOO_DEEP: Final = NotRecorded(f"the attribute's value is nested deeper than {NESTING} levels")
 MALFORMED: Final = NotRecorded("the attribute's value is not a well-formed OTLP AnyValue")
 
+# How a serialized field begins: its number, and how its value is encoded.
+_KEY: Final = 0x0A
+_VALUE: Final = 0x12
+_TEXT: Final = 0x0A
+_INTEGER: Final = 0x18
+
 _RECURRING_LENGTH: Final = 96
 _RECURRING_COUNT: Final = 16_384
-_recurring: dict[bytes, Value] = {}
-"""Raw value -> decoded value, of short scalars. Looking one up is several times cheaper than decoding it."""
 
 
 class _Unreadable(Exception):
     def __init__(self, instead: NotRecorded) -> None:
         self.instead = instead
+
+
+def read_attributes(raw: Iterable[bytes]) -> dict[str, Value]:
+    """The attributes in serialized `KeyValue`s; of duplicate keys the last. Lists may be shared: they are read-only.
+
+    Raises protobuf's `DecodeError` for bytes that are no `KeyValue`; a value that is none is `MALFORMED`.
+    """
+    return dict(map(_pair_of, raw))
+
+
+class _Pairs(dict[bytes, tuple[str, Value]]):
+    """Serialized `KeyValue` -> key and value, of short ones: most recur from span to span."""
+
+    def __missing__(self, raw: bytes) -> tuple[str, Value]:
+        pair = _decode_pair(raw)
+        if len(raw) <= _RECURRING_LENGTH and pair[1].__class__ is not dict:
+            if len(self) >= _RECURRING_COUNT:
+                self.clear()
+            self[raw] = pair
+        return pair
+
+
+class _Keys(dict[bytes, str]):
+    """A serialized key with its tag and length -> its text, so that equal keys are one object."""
+
+    def __missing__(self, raw: bytes) -> str:
+        try:
+            key = raw[2:].decode()
+        except UnicodeDecodeError:
+            raise DecodeError("a key is not UTF-8") from None
+        if len(self) >= _RECURRING_COUNT:
+            self.clear()
+        self[raw] = key
+        return key
+
+
+_keys: Final = _Keys()
+_pair_of: Final = _Pairs().__getitem__
+
+
+def _decode_pair(raw: bytes) -> tuple[str, Value]:
+    # Nearly all are: a key of less than 128 bytes, then a value of less than 16 kB, and nothing else.
+    try:
+        if raw[0] == _KEY and raw[1] < 0x80:
+            end = 2 + raw[1]
+            if raw[end] == _VALUE:
+                size, start = raw[end + 1], end + 2
+                if size >= 0x80 and raw[start] < 0x80:
+                    size, start = size & 0x7F | raw[start] << 7, start + 1
+                if start + size == len(raw):
+                    return _keys[raw[:end]], decode_value(raw[start:])
+    except IndexError:
+        pass
+    message = KeyValue.FromString(raw)
+    return message.key, decode_value(message.value)
 
 
 def decode_value(raw: bytes) -> Value:
@@ -33,24 +92,26 @@ def decode_value(raw: bytes) -> Value:
     what is nested deeper than `NESTING`, are `NotRecorded`: such a value is never mistaken for a real one.
     """
     try:
-        return _recurring[raw]
-    except KeyError:
-        pass
-    try:
-        value = _decode(raw, NESTING)
+        return _decode(raw, NESTING)
     except _Unreadable as problem:
         return problem.instead
-    if len(raw) <= _RECURRING_LENGTH and not isinstance(value, list | dict):
-        if len(_recurring) >= _RECURRING_COUNT:
-            _recurring.clear()
-        _recurring[raw] = value
-    return value
 
 
 def _decode(raw: bytes, levels: int) -> Value:
-    # By far most values are short texts: field 1, one byte of length, and nothing else.
-    if len(raw) >= 2 and raw[0] == 0x0A and raw[1] < 0x80 and raw[1] == len(raw) - 2:
-        return raw[2:].decode("utf-8", "replace")
+    # By far most values are texts of less than 16 kB and small numbers, and nothing else is in them.
+    size = len(raw)
+    if size >= 2:
+        first, second = raw[0], raw[1]
+        if first == _TEXT:
+            if second == size - 2 < 0x80:
+                return raw[2:].decode("utf-8", "replace")
+            if size >= 0x83 and second >= 0x80 > raw[2] and second & 0x7F | raw[2] << 7 == size - 3:
+                return raw[3:].decode("utf-8", "replace")
+        elif first == _INTEGER:
+            if second < 0x80 and size == 2:
+                return second
+            if size == 3 and second >= 0x80 > raw[2]:
+                return second & 0x7F | raw[2] << 7
     try:
         message = AnyValue.FromString(raw)
     except DecodeError:
@@ -67,42 +128,3 @@ def _decode(raw: bytes, levels: int) -> Value:
     if kind == "list":
         return [_decode(element, levels - 1) for element in message.list.values]
     return {key: _decode(element, levels - 1) for key, element in message.mapping.values.items()}
-
-
-class LazyAttributes(Mapping[str, Value]):
-    """Attributes whose values are decoded each time they are asked for. Read-only.
-
-    It keeps the whole parsed request alive: copy what is to be kept (`dict(attributes)`).
-    """
-
-    __slots__ = ("_raw",)
-
-    def __init__(self, raw: Any) -> None:
-        self._raw = raw
-
-    def __getitem__(self, key: str) -> Value:
-        raw = self._raw.get(key)
-        if raw is None:
-            raise KeyError(key)
-        return decode_value(raw)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        raw = self._raw.get(key)
-        if raw is None:
-            return default
-        try:
-            return _recurring[raw]  # before `decode_value` does it: this is the busiest line of receiving
-        except KeyError:
-            return decode_value(raw)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._raw
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._raw)
-
-    def __len__(self) -> int:
-        return len(self._raw)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))

@@ -1,6 +1,7 @@
 """What the protobuf decoder does beyond what a plain decoder does: ids, laziness, values that are not well-formed."""
 
 import pytest
+from google.protobuf.message import DecodeError
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
@@ -8,7 +9,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from collector.receiver import values
 from collector.receiver.decoded import Malformed
 from collector.receiver.protobuf import decode_logs, decode_traces
-from collector.receiver.values import MALFORMED, TOO_DEEP, LazyAttributes, decode_value
+from collector.receiver.values import MALFORMED, TOO_DEEP, decode_value, read_attributes
 from tests.collector.receiver.otlp_building import SPAN_ID, TRACE_ID, logs_request, span, text, traces_request
 
 BAD_IDS = {
@@ -125,7 +126,6 @@ def test_attributes_are_a_mapping() -> None:
 
     [decoded] = decode_traces(request.SerializeToString()).batch.spans
 
-    assert isinstance(decoded.attributes, LazyAttributes)
     assert decoded.attributes == {"a": "x", "b": -1}
     assert (len(decoded.attributes), "a" in decoded.attributes, "c" in decoded.attributes) == (2, True, False)
     assert (decoded.attributes["b"], decoded.attributes.get("c"), decoded.attributes.get("c", 3)) == (-1, None, 3)
@@ -187,10 +187,34 @@ def test_a_value_that_is_not_well_formed_is_not_recorded(raw: bytes) -> None:
 
 def test_recurring_values_are_kept_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values, "_RECURRING_COUNT", 10)
-    raws = [AnyValue(int_value=number).SerializeToString() for number in range(100)]
+    raws = [KeyValue(key=f"k{n}", value=AnyValue(int_value=n)).SerializeToString() for n in range(100)]
 
-    assert [decode_value(raw) for raw in raws + raws] == [*range(100), *range(100)]
-    assert len(values._recurring) <= 10
+    assert read_attributes(raws + raws) == {f"k{n}": n for n in range(100)}
+    assert len(values._pair_of.__self__) <= 10  # type: ignore[attr-defined]
+    assert len(values._keys) <= 10
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 128, 129, 16_381, 16_384, 70_000])
+def test_texts_and_keys_of_any_length_are_read(size: int) -> None:
+    raw = KeyValue(key="k" * size, value=text("v" * size)).SerializeToString()
+
+    assert read_attributes([raw]) == {"k" * size: "v" * size}
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\x0a", b"\x0a\x05ab", b"\x0a\x01k\x12", b"\x0a\x01k\x12\x03a", b"\x0a\x01\xff\x12\x00"]
+)
+def test_what_is_no_attribute_is_an_error(raw: bytes) -> None:
+    with pytest.raises(DecodeError):
+        read_attributes([raw])
+
+
+def test_an_attribute_in_an_unusual_form_is_read() -> None:
+    assert read_attributes([b"\x12\x03\x0a\x01v\x0a\x01k", b"\x0a\x01a", b"\x12\x02\x18\x07"]) == {
+        "k": "v",
+        "a": None,
+        "": 7,
+    }
 
 
 def test_a_structure_is_decoded_anew_so_that_nobody_shares_it() -> None:
