@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from collector.cli.behavior_report import report
 from collector.cli.behavior_units import behavior_units, load_behaviors
 from collector.cli.endings import NothingRan
+from collector.cli.garbage import no_collection
 from collector.cli.run_outputs import close_exporter, exporter_of
 from collector.export.exporter import ResultExporter
 from collector.export.json import behaviors_document, write_document
@@ -36,6 +37,7 @@ TOLD = 5
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the results to FILE (- for stdout)."
 )
 @click.option("--export", metavar="URL", help="Export results as OTLP; `env`: by OTEL_EXPORTER_OTLP_*.")
+@no_collection()
 def check(
     behaviors: Path, traces: tuple[Path, ...], ordered: bool, json_file: Path | None, export: str | None
 ) -> None:
