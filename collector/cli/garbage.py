@@ -1,8 +1,8 @@
 """The cyclic garbage collector of a process that keeps much.
 
 What telemetry becomes is kept by the hundred thousand, and freed by counting references when it goes. The cyclic
-collector walks over all of it again and again and finds nothing: a third of the time of `check`, and pauses of a second
-in a process that has kept a million spans.
+collector walks over all of it again and again and finds nothing: a third of the time of `check`, and pauses of
+a second in a process that has kept a million spans.
 """
 
 import gc
