@@ -37,7 +37,7 @@ def input_of(item: Item) -> str | NotRecorded | None:
     call = item.call
     if call is None or item.kind is not ItemKind.TOOL:
         return None
-    return call.args if isinstance(call.args, NotRecorded) else _text(call.args)
+    return _derived(call.args)
 
 
 def output_of(item: Item) -> str | NotRecorded | None:
@@ -50,7 +50,7 @@ def output_of(item: Item) -> str | NotRecorded | None:
     call = item.call
     if call is None or item.kind is not ItemKind.TOOL or call.result is None:
         return None
-    return call.result if isinstance(call.result, NotRecorded) else _text(call.result)
+    return _derived(call.result)
 
 
 def getter(field: str) -> Callable[[Item], Value]:
@@ -63,6 +63,12 @@ def getter(field: str) -> Callable[[Item], Value]:
         position = Item._fields.index(field)
         return lambda item: item[position]
     return lambda item: item.attributes.get(field)
+
+
+def _derived(value: Value) -> str | NotRecorded | None:
+    if isinstance(value, NotRecorded):
+        return None if value.optional else value
+    return _text(value)
 
 
 def _text(value: Json) -> str:

@@ -48,6 +48,8 @@ class NotRecorded:
 
     cause: str
     fix: str = ""
+    optional: bool = False
+    """The vocabulary lets its emitter leave the value out where there is none: behaviors take it as missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +96,15 @@ class Item(NamedTuple):
     time: int
     turn: int | None
     tool_kind: str | None = None
-    ops: tuple[str, ...] = ()
-    path: str | None = None
+    ops: tuple[str, ...] | NotRecorded = ()
+    path: str | NotRecorded | None = None
     op: str | None = None
     input: str | None = None
     output: str | None = None
     status: str | None = None
-    mcp_server: str | None = None
-    mcp_tool: str | None = None
-    skill: str | None = None
+    mcp_server: str | NotRecorded | None = None
+    mcp_tool: str | NotRecorded | None = None
+    skill: str | NotRecorded | None = None
     trusted: Json = None
     total: Json = None
     complete: Json = None
@@ -110,6 +112,16 @@ class Item(NamedTuple):
     """The delivered files of a `diff.files` item."""
     attributes: Mapping[str, Json] = {}
     call: Call | None = None
+
+    @property
+    def known_ops(self) -> tuple[str, ...]:
+        """The shell ops, none where nobody can tell them."""
+        return () if isinstance(self.ops, NotRecorded) else self.ops
+
+    @property
+    def known_path(self) -> str | None:
+        """The path, None where there is none or nobody can tell it."""
+        return None if isinstance(self.path, NotRecorded) else self.path
 
 
 class Change(NamedTuple):

@@ -12,9 +12,13 @@ NAME: Final = "hangar"
 TOOL_CALL: Final = "tool.call"
 
 NO_ARGUMENTS: Final = NotRecorded(
-    "the span carries no arguments", "set gen_ai.tool.call.arguments, as JSON text or a map, on the tool.call span"
+    "the span carries no arguments",
+    "set gen_ai.tool.call.arguments, as JSON text or a map, on the tool.call span",
+    optional=True,
 )
-NO_RESULT: Final = NotRecorded("the span carries no result", "set gen_ai.tool.call.result on the tool.call span")
+NO_RESULT: Final = NotRecorded(
+    "the span carries no result", "set gen_ai.tool.call.result on the tool.call span", optional=True
+)
 
 
 def read(span: Span) -> Reading:
