@@ -34,13 +34,20 @@ def listener(port: int) -> str | None:
         return None
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            held = {str(link.readlink()) for link in (process / "fd").iterdir()}
-            if held & inodes:
+            if any(_target(link) in inodes for link in (process / "fd").iterdir()):
                 return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
         except OSError:
             # Another user's process, or one that has ended by now.
             continue
     return None
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:
+        # Closed by now.
+        return ""
 
 
 def _listening(table: Path, port: int) -> set[str]:
