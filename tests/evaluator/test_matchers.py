@@ -217,7 +217,11 @@ def called(**parts: Any) -> Item:
         (called(args={"cmd": "ls", "n": [1, None]}, result={"ok": True}), '{"cmd":"ls","n":[1,null]}', '{"ok":true}'),
         (called(args={"é": 2**70}, result="as it\nis"), '{"é":1180591620717411303424}', "as it\nis"),
         (called(args=HIDDEN, result=HIDDEN), HIDDEN, HIDDEN),
-        (called(args=NotRecorded("no input", optional=True), result=NotRecorded("no output", optional=True)), None, None),
+        (
+            called(args=NotRecorded("no input", optional=True), result=NotRecorded("no output", optional=True)),
+            None,
+            None,
+        ),
         (called(result=None), "{}", None),
         (called(result=0), "{}", "0"),
         (called(args={"x": "y" * 600})._replace(input="short"), "short", None),
