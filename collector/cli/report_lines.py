@@ -14,6 +14,7 @@ from collector.export.story import (
     deciding_turn,
     duration,
     execution_title,
+    no_calls,
     score,
     span_of,
     timeline,
@@ -106,7 +107,7 @@ class Lines:
             yield self.text(f"      {'':<{BAR}}  and {more} more calls", "dim")
         if turn.status is not Status.PASSED:
             facts = [
-                *([] if rows else ["no tool was called"]),
+                *([] if rows else [no_calls(turn)]),
                 *([] if turn.reply is None else [f"reply after {duration(turn.reply_ms or 0)}"]),
                 *([] if told else [decided(turn.decision)]),
                 f"trace {turn.trace_id}",

@@ -9,7 +9,7 @@ from typing import Final
 
 from collector.export.json import write_report
 from collector.export.printable import printable
-from collector.export.story import decided, duration, execution_title, score, span_of, timeline
+from collector.export.story import decided, duration, execution_title, no_calls, score, span_of, timeline
 from evaluator.expectations.reason import Reason
 from evaluator.harness.outcome import (
     ExecutionOutcome,
@@ -155,7 +155,7 @@ def _turn(turn: TurnOutcome) -> Iterator[str]:
     if more:
         yield f'<p class="faint">and {more} more calls</p>'
     if not rows:
-        yield '<p class="faint">no tool was called</p>'
+        yield f'<p class="faint">{no_calls(turn)}</p>'
     if turn.reply is not None:
         yield f'<div class="faint">reply after {duration(turn.reply_ms or 0)}</div><pre>{_text(turn.reply)}</pre>'
     trace = f"<code>{escape(turn.trace_id)}</code>"

@@ -145,3 +145,8 @@ def _outcome(call: Call) -> str:
     if not call.failed:
         return ""
     return f"failed: {call.error}" if isinstance(call.error, str) else "failed"
+
+
+def no_calls(turn: TurnOutcome) -> str:
+    """What to say of a turn without calls: one that ended early may have made some that came too late to tell."""
+    return "no tool call had come by then" if turn.decision.by is ClosedBy.FAILURE else "no tool was called"
