@@ -4,23 +4,23 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from collector.cli.endings import NothingRan
 from collector.export.destination import DestinationError
-from collector.export.exporter import ResultExporter
-from collector.export.forward import Forwarder
-from collector.export.html import write_html
-from collector.export.json import run_document, write_document
-from collector.export.junit import write_junit
-from collector.export.record import Recorder
 from collector.index import Index
-from collector.live.app import Live
 from collector.receiver import Received
 from collector.receiver.http import ASGIApp
 from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import RunOutcome
+
+# What writes an output is loaded when that output is asked for: together they take longer than a short run.
+if TYPE_CHECKING:
+    from collector.export.exporter import ResultExporter
+    from collector.export.forward import Forwarder
+    from collector.export.record import Recorder
 
 LAST_WORDS = 10.0
 """Seconds that what waits to be exported or forwarded has at the end."""
@@ -76,6 +76,8 @@ class Outputs:
                 stack.push_async_callback(close_exporter, exporter)
                 opened.listeners.append(Exporting(exporter))
             if self.live:
+                from collector.live.app import Live
+
                 live = await stack.enter_async_context(Live(index, run=True))
                 assert live.run is not None
                 opened.listeners.append(live.run)
@@ -92,10 +94,16 @@ class Files(Listener):
     def run_finished(self, outcome: RunOutcome) -> None:
         outputs = self._outputs
         if outputs.json is not None:
+            from collector.export.json import run_document, write_document
+
             _write(outputs.json, lambda path: write_document(run_document(outcome), path))
         if outputs.junit is not None:
+            from collector.export.junit import write_junit
+
             _write(outputs.junit, lambda path: write_junit(outcome, path))
         if outputs.html is not None:
+            from collector.export.html import write_html
+
             _write(outputs.html, lambda path: write_html(outcome, path))
 
 
@@ -110,22 +118,24 @@ def _write(path: Path, write: Callable[[Path], None]) -> None:
 class Exporting(Listener):
     """Exports the whole run when it is over."""
 
-    def __init__(self, exporter: ResultExporter) -> None:
+    def __init__(self, exporter: "ResultExporter") -> None:
         self._exporter = exporter
 
     def run_finished(self, outcome: RunOutcome) -> None:
         self._exporter.run_finished(outcome)
 
 
-def exporter_of(url: str) -> ResultExporter:
+def exporter_of(url: str) -> "ResultExporter":
     """The exporter to a URL; `env` goes by the `OTEL_EXPORTER_OTLP_*` variables. Raises click.UsageError."""
+    from collector.export.exporter import ResultExporter
+
     try:
         return ResultExporter(None if url == "env" else url)
     except DestinationError as error:
         raise click.UsageError(f"--export: {error}") from error
 
 
-async def close_exporter(exporter: ResultExporter) -> None:
+async def close_exporter(exporter: "ResultExporter") -> None:
     """Wait until everything is delivered, at most `LAST_WORDS` seconds, and say what was not."""
     await exporter.close(LAST_WORDS)
     if exporter.counts.lost:
@@ -136,20 +146,24 @@ async def close_exporter(exporter: ResultExporter) -> None:
         )
 
 
-def _recorder(path: Path) -> Recorder:
+def _recorder(path: Path) -> "Recorder":
+    from collector.export.record import Recorder
+
     try:
         return Recorder(path)
     except OSError as error:
         raise click.UsageError(f"--record: {path}: {error.strerror}") from error
 
 
-def _forwarder(url: str) -> Forwarder:
+def _forwarder(url: str) -> "Forwarder":
+    from collector.export.forward import Forwarder
+
     try:
         return Forwarder(url)
     except DestinationError as error:
         raise click.UsageError(f"--forward: {error}") from error
 
 
-def _tell(output: Recorder | Forwarder) -> None:
+def _tell(output: "Recorder | Forwarder") -> None:
     if output.problem is not None:
         click.echo(f"warning: {output.problem}", err=True)
