@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server in front of the scripted model: Chat Completions and Responses, streamed or not.
+"""The server of the scripted model: OpenAI Chat Completions and Responses, streamed or not, and Gemini.
 
 `python model_server.py PORT`. What it decides depends on the messages alone, so one server serves many agents.
 """
@@ -8,6 +8,7 @@ import sys
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import gemini
 from rules import next_step
 
 
@@ -138,6 +139,9 @@ class Model(BaseHTTPRequestHandler):
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.split("?")[0].endswith(":generateContent"):
+            self.send("application/json", json.dumps(gemini.response(next_step(*gemini.conversation(request)))))
+            return
         chat = self.path.endswith("/chat/completions")
         entries = request["messages"] if chat else request["input"]
         if isinstance(entries, str):
