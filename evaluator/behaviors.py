@@ -69,7 +69,7 @@ class Section:
 def _doubt(predicate: Predicate, item: Item) -> str:
     """Why nobody can say whether an item matches."""
     for test in predicate.tests:
-        value = getter(test.field)(item) if test.field != OPS else None
+        value = item.ops if test.field == OPS else getter(test.field)(item)
         if test.holds(item) is None and isinstance(value, NotRecorded):
             fix = f"; {value.fix}" if value.fix else ""
             return f"{placed(item)} may match or not: its {test.field} was not recorded: {value.cause}{fix}"

@@ -129,15 +129,23 @@ class Group:
         hits: list[Hit] = []
         if self._rest:
             _admit(self._rest, item, hits)
-        if self._ops and item.ops:
-            _admit(_of_elements(self._ops, item.ops), item, hits)
+        if self._ops and (ops := item.ops):
+            if ops.__class__ is tuple:
+                _admit(_of_elements(self._ops, ops), item, hits)
+            else:
+                _admit(_distinct(self._ops.values()), item, hits, certain=False)
         for position, table in self._columns:
-            if (entries := table.get(item[position])) is not None:
+            value: Any = item[position]
+            if (entries := table.get(value)) is not None:
                 _admit(entries, item, hits)
+            elif value.__class__ is NotRecorded:
+                _admit(_distinct(table.values()), item, hits, certain=False)
         for position, patterns in self._texts:
             text: Any = item[position]
             if text is not None and (
-                text[: patterns.head] in patterns.starts or text[-patterns.tail :] in patterns.stops
+                text.__class__ is NotRecorded
+                or text[: patterns.head] in patterns.starts
+                or text[-patterns.tail :] in patterns.stops
             ):
                 _search(patterns, text, item, hits)
         if self._attributes:

@@ -105,12 +105,15 @@ def _common(sets: list[frozenset[str]]) -> frozenset[str] | None:
 
 
 def _ops(ops: frozenset[str]) -> Test:
-    return Test(OPS, lambda item: not ops.isdisjoint(item.ops), values=ops)
+    def holds(item: Item) -> Outcome:
+        done = item.ops
+        return None if isinstance(done, NotRecorded) else not ops.isdisjoint(done)
+
+    return Test(OPS, holds, values=ops)
 
 
 def _among(field: str, values: frozenset[str]) -> Test:
-    read = getter(field)
-    return Test(field, lambda item: read(item) in values, values=values)
+    return Test(field, _held(field, values.__contains__), values=values)
 
 
 def _glob(field: str, pattern: str) -> Test:

@@ -65,8 +65,8 @@ def describe(item: Item) -> str:
         parts.append(f"seq {item.seq}")
     if item.turn is not None:
         parts.append(f"turn {item.turn}")
-    if item.path is not None:
-        parts.append(item.path)
+    if item.known_path is not None:
+        parts.append(item.known_path)
     if item.status is not None:
         parts.append(item.status)
     if item.input is not None:
@@ -76,9 +76,9 @@ def describe(item: Item) -> str:
 
 def _title(item: Item) -> str:
     if item.kind is ItemKind.TOOL:
-        return f"call of {item.name}" + (f" ({', '.join(item.ops)})" if item.ops else "")
+        return f"call of {item.name}" + (f" ({', '.join(item.known_ops)})" if item.known_ops else "")
     if item.kind is ItemKind.APPROVAL:
-        return "approval" + (f" of {', '.join(item.ops)}" if item.ops else "")
+        return "approval" + (f" of {', '.join(item.known_ops)}" if item.known_ops else "")
     return f"event {item.name}"
 
 

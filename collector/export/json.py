@@ -233,8 +233,8 @@ def item_document(item: Item) -> Document:
         "trace_id": trace_id.hex() if isinstance(trace_id, bytes) else None,
         "span_id": span_id.hex() if isinstance(span_id, bytes) else None,
         "status": item.status,
-        "path": item.path,
-        "ops": list(item.ops),
+        "path": item.known_path,
+        "ops": list(item.known_ops),
     }
 
 

@@ -122,8 +122,8 @@ def item(shown: Item, position: int, marks: Sequence[str]) -> View:
         "duration_ms": round((call.ended - call.started) / 1e6, 3) if call is not None and call.ended else None,
         "status": _status(shown),
         "tool_kind": shown.tool_kind,
-        "ops": list(shown.ops),
-        "path": shown.path if shown.path is not None else ", ".join((shown.paths or ())[:5]) or None,
+        "ops": list(shown.known_ops),
+        "path": shown.known_path if shown.known_path is not None else ", ".join((shown.paths or ())[:5]) or None,
         "input": _input(shown),
         "output": _output(shown),
         "error": _clip(_recorded(call.error)) if call is not None else None,
@@ -136,7 +136,7 @@ def item_in_full(shown: Item, position: int, marks: Sequence[str]) -> View:
     call = shown.call
     view = item(shown, position, marks)
     view["columns"] = {
-        name: value
+        name: _value(value) if isinstance(value, NotRecorded) else value
         for name in ("op", "mcp_server", "mcp_tool", "skill", "trusted", "total", "complete", "job")
         if (value := getattr(shown, name)) is not None
     }
@@ -160,7 +160,7 @@ def item_in_full(shown: Item, position: int, marks: Sequence[str]) -> View:
 
 def found(shown: Item, needle: str) -> bool:
     """Whether a casefolded text is in what a line of the timeline shows."""
-    haystack = (shown.name, shown.status, shown.path, _input(shown), _output(shown), *shown.ops)
+    haystack = (shown.name, shown.status, shown.known_path, _input(shown), _output(shown), *shown.known_ops)
     return any(needle in value.casefold() for value in haystack if value)
 
 

@@ -33,7 +33,7 @@ class PathsMonitor(Monitor):
         if item.name == DELIVERED:
             found = self._of(item)
             return found is not None and found.add(item)
-        return (self._deciding if self._decides(item.path) else self._others).add(item)
+        return (self._deciding if self._decides(item.known_path) else self._others).add(item)
 
     def retract(self, item: Item, role: int = 0) -> None:
         found = self._of(item)
@@ -46,7 +46,7 @@ class PathsMonitor(Monitor):
     def _of(self, item: Item) -> Occurrences | None:
         """Where an item belongs, by its paths; None when it has none."""
         if item.name != DELIVERED:
-            return self._deciding if self._decides(item.path) else self._others
+            return self._deciding if self._decides(item.known_path) else self._others
         if not item.paths:
             return None
         return self._deciding if any(self._decides(path) for path in item.paths) else self._others
@@ -61,6 +61,6 @@ class PathsMonitor(Monitor):
 
     def deciding_path(self, item: Item) -> str:
         """The first path of an item that decides, in words."""
-        paths = (item.paths or ()) if item.name == DELIVERED else (item.path,)
+        paths = (item.paths or ()) if item.name == DELIVERED else (item.known_path,)
         path = next(path for path in paths if self._decides(path))
         return "a file outside the checkout" if path is None else path

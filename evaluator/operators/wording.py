@@ -13,12 +13,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def called(item: Item) -> str:
     """What an item is, in a few words."""
     if item.kind is ItemKind.TOOL:
-        return f"{item.name} ({', '.join(item.ops)})" if item.ops else item.name
+        return f"{item.name} ({', '.join(item.known_ops)})" if item.known_ops else item.name
     if item.kind is ItemKind.APPROVAL:
-        what = f" of {', '.join(item.ops)}" if item.ops else ""
+        what = f" of {', '.join(item.known_ops)}" if item.known_ops else ""
         return f"approval{what} ({item.status})" if item.status else f"approval{what}"
-    if item.path is not None:
-        return f"{item.name} of {item.path}"
+    if item.known_path is not None:
+        return f"{item.name} of {item.known_path}"
     return f"{item.name} ({item.status})" if item.status else item.name
 
 

@@ -340,3 +340,12 @@ def test_an_unknown_of_what_was_not_recorded_is_final_only_at_closing() -> None:
     over.close()
     assert over.results[0].verdict.final
     assert over.results[0].final_at is None
+
+
+def test_a_command_that_nobody_can_tell_the_ops_of_makes_never_unknown_with_the_reason() -> None:
+    over = Program(behaviors({"never": {"tool": {"ops": "git.push"}}})).unit("session")
+    over.apply(Change(None, item("tool", "Bash", tool_kind="shell", seq=1)._replace(ops=HIDDEN)))
+    over.close()
+    verdict = over.results[0].verdict
+    assert verdict.result is Result.UNKNOWN
+    assert "its ops was not recorded: content capture is off; set CAPTURE=true" in verdict.reason

@@ -256,6 +256,23 @@ def test_what_was_not_recorded_leaves_a_match_open_unless_another_key_fails(matc
     assert matches(matcher, one) is expected
 
 
+@pytest.mark.parametrize(
+    ("matcher", "expected"),
+    [
+        ({"tool": {"ops": "git.push"}}, None),
+        ({"tool": {"kind": "edit", "ops": "git.push"}}, False),
+        ({"path": "src/*"}, None),
+        ({"where": {"path": {"not": {"glob": "src/*"}}}}, None),
+        ({"tool": {"mcp": {"server": "github"}}}, None),
+        ({"tool": {"skill": "review"}}, None),
+        ({"tool": {"kind": "shell"}}, True),
+    ],
+)
+def test_a_column_that_nobody_can_tell_leaves_a_match_open(matcher: Any, expected: Any) -> None:
+    one = item("tool", "Bash", tool_kind="shell")._replace(ops=HIDDEN, path=HIDDEN, mcp_server=HIDDEN, skill=HIDDEN)
+    assert matches(matcher, one) is expected
+
+
 def test_dispatch_finds_for_many_predicates_what_each_says_alone() -> None:
     random = Random(5)
     fields = ["name", "tool_kind", "path", "input", "status", "total", "hangar.x", "hangar.y", "mcp_server"]
@@ -303,14 +320,14 @@ def test_dispatch_finds_for_many_predicates_what_each_says_alone() -> None:
             random.choice(["a", "b", "x"]),
             tool_kind=random.choice([None, "shell", "edit"]),
             ops=random.sample(["test", "delete", "pr.open"], random.randint(0, 2)),
-            path=random.choice([None, "a", "src/a", "b"]),
+            path=random.choice([None, "a", "src/a", "b", HIDDEN]),
             input=random.choice([None, "a", "b", "7"]),
             status=random.choice([None, "a", "b"]),
             total=random.choice([None, 1, True, "a", ["a", 1]]),
-            mcp_server=random.choice([None, "a"]),
+            mcp_server=random.choice([None, "a", HIDDEN]),
             attrs=attributes,
             call=random.choice([None, Call("x", HIDDEN), Call("x", {"a": 1})]),
-        )
+        )._replace(**random.choice([{}, {}, {"ops": HIDDEN}]))
 
     for _ in range(40):
         predicates = [predicate(matcher()) for _ in range(30)]
