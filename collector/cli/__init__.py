@@ -1,7 +1,6 @@
 """The command line: one module per verb, loaded when it is called. The one place that puts the rooms together."""
 
 from importlib import import_module
-from importlib.metadata import version
 
 import click
 
@@ -43,6 +42,6 @@ class Verbs(click.Group):
     help="Test AI agents by what they do: agents export OpenTelemetry spans here, and verdicts form as they arrive.",
     epilog="Exit codes: 0 verified; 1 failed or could not be verified; 2 nothing could run; 130 interrupted.",
 )
-@click.version_option(version("spanbar"), prog_name="spanbar")
+@click.version_option(package_name="spanbar", prog_name="spanbar")
 def main() -> None:
     pass

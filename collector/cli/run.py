@@ -22,6 +22,7 @@ from collector.cli.specs import find
 from collector.index import Index
 from collector.pipeline import Pipeline
 from evaluator.behaviors import Program
+from evaluator.harness.environment import asks_for_grpc
 from evaluator.harness.listener import Listener, Listeners
 from evaluator.harness.outcome import RunOutcome, TestKey
 from evaluator.harness.run import run_specs
@@ -42,7 +43,8 @@ class Ports:
 
     host: str
     http: int
-    grpc: int
+    grpc: int | None
+    """None: gRPC is not served."""
 
 
 @click.command()
@@ -69,7 +71,7 @@ class Ports:
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to receive.")
 @click.option("--http-port", type=click.IntRange(0, 65535), help="OTLP/HTTP port. Default: free; 4318 to attach.")
-@click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: free; 4317 to attach.")
+@click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: none; 4317 to attach.")
 def run(
     specs: tuple[Path, ...],
     behavior_files: tuple[Path, ...],
@@ -99,7 +101,7 @@ def run(
     ports = Ports(
         host,
         live or ((4318 if attached else 0) if http_port is None else http_port),
-        (4317 if attached else 0) if grpc_port is None else grpc_port,
+        _default_grpc_port(attached) if grpc_port is None else grpc_port,
     )
     options = Options(
         jobs=jobs,
@@ -196,6 +198,13 @@ def tests_naming(specs: Sequence[Spec]) -> dict[TestKey, Sequence[Path]]:
         for test_at, test in enumerate(suite.tests)
         if test.behaviors
     }
+
+
+def _default_grpc_port(attached: bool) -> int | None:
+    """An agent that is started is told to use OTLP/HTTP, unless the environment asks for gRPC."""
+    if attached:
+        return 4317
+    return 0 if asks_for_grpc(os.environ) else None
 
 
 def _selecting(text: str | None) -> Callable[[str, str], bool] | None:

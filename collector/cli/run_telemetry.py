@@ -29,7 +29,7 @@ class RunTelemetry:
         *,
         host: str = "127.0.0.1",
         http_port: int = 0,
-        grpc_port: int = 0,
+        grpc_port: int | None = 0,
         raw: Callable[[Received], None] | None = None,
         app: ASGIApp | None = None,
     ) -> None:
@@ -48,7 +48,8 @@ class RunTelemetry:
 
     @property
     def endpoints(self) -> Endpoints:
-        return Endpoints(self._receiver.http_url, f"http://127.0.0.1:{self._receiver.grpc_port}")
+        port = self._receiver.grpc_port
+        return Endpoints(self._receiver.http_url, None if port is None else f"http://127.0.0.1:{port}")
 
     async def start(self) -> None:
         await self._receiver.start()

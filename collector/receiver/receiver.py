@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from collector.receiver.grpc import GrpcServer
 from collector.receiver.http import ASGIApp, OtlpApp
 from collector.receiver.http_server import HttpServer
 from collector.receiver.intake import Counters, Intake, Received
 from collector.telemetry import Batch
+
+if TYPE_CHECKING:
+    from collector.receiver.grpc import GrpcServer
 
 GRACE: Final = 5.0
 """Seconds that requests under way have to finish when the receiver stops."""
@@ -40,7 +42,7 @@ class Receiver:
         self._intake = Intake(sink, raw, token, on_problem)
         self._otlp = OtlpApp(self._intake, app)
         self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None)
-        self._grpc = None if grpc_port is None else GrpcServer(self._intake, host, grpc_port)
+        self._grpc = None if grpc_port is None else _grpc_server(self._intake, host, grpc_port)
 
     @property
     def counters(self) -> Counters:
@@ -85,6 +87,13 @@ class Receiver:
         for task in finishing:
             await task
         await self._http.stop()
+
+
+def _grpc_server(intake: Intake, host: str, port: int) -> "GrpcServer":
+    # Loading grpcio takes as long as a short test run, and one that only receives OTLP/HTTP does not need it.
+    from collector.receiver.grpc import GrpcServer
+
+    return GrpcServer(intake, host, port)
 
 
 def _authority(host: str) -> str:

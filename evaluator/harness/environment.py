@@ -39,7 +39,7 @@ def agent_environment(
     `trace_file`: for an agent whose SDK can only write a file. An agent whose environment asks for gRPC gets the
     gRPC port, any other one `http/protobuf`.
     """
-    grpc = inherited.get("OTEL_EXPORTER_OTLP_PROTOCOL") == "grpc" and endpoints.grpc is not None
+    grpc = endpoints.grpc is not None and asks_for_grpc(inherited)
     base = endpoints.grpc if grpc and endpoints.grpc is not None else endpoints.http
     protocol = "grpc" if grpc else "http/protobuf"
     exporting = {"OTEL_EXPORTER_OTLP_ENDPOINT": base, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
@@ -55,6 +55,13 @@ def agent_environment(
         **_past_proxies(inherited),
         TRACES_URL: trace_file or endpoints.traces,
     }
+
+
+def asks_for_grpc(environ: Mapping[str, str]) -> bool:
+    """Whether the environment says that the agent exports over gRPC."""
+    names = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    said = (environ[name] for name in names if environ.get(name))
+    return next(said, "") == "grpc"
 
 
 def _past_proxies(inherited: Mapping[str, str]) -> dict[str, str]:

@@ -134,8 +134,8 @@ class Observation:
     def _export(self) -> str:
         if self._agent.start is not None:
             return (
-                "Instrument the agent with OpenTelemetry (it gets OTEL_EXPORTER_OTLP_ENDPOINT), or let it write "
-                "trace-contract records to HIGHBAR_TRACES_URL."
+                "Instrument the agent with OpenTelemetry: it gets OTEL_EXPORTER_OTLP_ENDPOINT, for OTLP/HTTP. If its "
+                "exporter is the gRPC one, run with OTEL_EXPORTER_OTLP_PROTOCOL=grpc."
             )
         return "Start the agent with OTEL_EXPORTER_OTLP_ENDPOINT set to where spanbar listens, and instrument it."
 
