@@ -6,5 +6,6 @@ and what is delivered twice counts once.
 """
 
 from collector.assembly.assembly import Assembled, Assembly
+from collector.assembly.explained import ExplainedCall, Ignored, Layer
 
-__all__ = ["Assembled", "Assembly"]
+__all__ = ["Assembled", "Assembly", "ExplainedCall", "Ignored", "Layer"]

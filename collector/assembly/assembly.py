@@ -1,12 +1,14 @@
 """The assembly itself: what happens to each span, log record and trace-contract record."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from collector import conventions
+from collector.assembly import columns, tree
 from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN
 from collector.assembly.executions import Execution
+from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
 from collector.assembly.logs import log_id, raised_in
 from collector.assembly.owners import Happening, Happenings, Owner, changes_of, turn_of
@@ -18,6 +20,9 @@ from collector.conventions.reading import Reading
 from collector.telemetry import Batch, LogRecord, Scope, Span
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
+
+MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | {DIFF_KEY}
+"""The attributes that decide what has to be looked at in a span at all; they are found in one pass over it."""
 
 
 @dataclass(slots=True)
@@ -39,7 +44,8 @@ class Assembly:
         """Owners whose items may have changed."""
         self._joins = Joins(self._dirty.setdefault)
         self._shared: tuple[Scope | None, Context] = (None, EMPTY)
-        self._records = 0
+        self._recorded: list[Execution] = []
+        """The calls of trace-contract records, which are in no trace."""
 
     def add(self, batch: Batch) -> Assembled:
         """Take in a batch, in any order with any other."""
@@ -60,16 +66,33 @@ class Assembly:
         return assembled
 
     def sessions(self) -> Iterator[tuple[str, bytes]]:
-        """The session and trace of every tool, model, agent and workflow span, with items or without, as known now."""
+        """The session and trace of every tool, model, agent and workflow span, with items or without, as known."""
         for trace_id, trace in self._traces.items():
             for node in trace.nodes.values():
                 if node.role in SIGNIFICANT:
                     yield node.context.said or trace_id.hex(), trace_id
 
+    def calls(self) -> list[ExplainedCall]:
+        """Every call that telemetry shows, also those that have not happened, in order (see `explained`)."""
+        found = [each for each in self._explained() if isinstance(each, ExplainedCall)]
+        return sorted(found, key=lambda each: (each.call.started, each.position, each.call.ended))
+
+    def ignored(self) -> list[Ignored]:
+        """What looks like a call and counts as none, with the reason."""
+        return [each for each in self._explained() if isinstance(each, Ignored)]
+
+    def _explained(self) -> Iterator[ExplainedCall | Ignored]:
+        for trace in self._traces.values():
+            for node in trace.nodes.values():
+                yield from explained(node)
+        yield from map(explained_execution, self._recorded)
+
     def _affected(self) -> list[Owner]:
         """The owners that have changed, and those that read their answers."""
         pending = list(self._dirty)
         for owner in pending:
+            if isinstance(owner, Execution) and not owner.is_open:
+                continue
             for reader in self._joins.affected(owner):
                 if reader not in self._dirty:
                     self._dirty[reader] = None
@@ -90,13 +113,19 @@ class Assembly:
         trace = self._trace(span.trace_id)
         if span.span_id in trace.nodes:
             return
-        reading = conventions.read(span)
+        marks = MARKS.intersection(span.attributes)
+        reading = conventions.read(span, marks)
         node = Node(span.trace_id, span.span_id)
-        node.context = own_context(span, reading, self._shared_context(span))
+        context = self._shared_context(span)
+        if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
+            context = own_context(span.attributes, reading, context)
+        node.context = context
         if reading is not None:
             node.role, node.agent_name = reading.role, reading.agent
             self._own(node, trace, span, reading)
-        happenings = _happenings(span)
+            if reading.tool is not None:
+                node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
+        happenings = _happenings(span, marks)
         if happenings:
             node.owners = (*node.owners, Happenings(node, turn_of(span.attributes), happenings, self._joins))
         self._place(trace, node, span.parent_id)
@@ -139,7 +168,7 @@ class Assembly:
             return
         reading = conventions.read_log(log)
         shared = shared_context(log.scope.attributes, log.resource.attributes)
-        node.context = own_context(log, reading, shared)
+        node.context = own_context(log.attributes, reading, shared)
         exception = raised_in(log)
         if exception is not None and log.span_id:
             trace.raised[log.span_id] = exception
@@ -160,16 +189,16 @@ class Assembly:
 
     def _add_record(self, record: Mapping[str, Any]) -> Sighting:
         reading = trace_contract.read(record)
-        self._records += 1
         if reading.tool is not None:
             node = Node(b"", b"")
             node.context = shared_context(reading.context, {})
             if node.context.said is None and node.context.job is None:
                 node.context = node.context._replace(framework=trace_contract.session_of(reading.context))
-            item_id = (b"", b"", self._records)
+            item_id = (b"", b"", len(self._recorded))
             times = reading.start, reading.end
             convention = trace_contract.NAME
             execution = Execution(node, item_id, reading.tool, convention, *times, reading.context, self._joins)
+            self._recorded.append(execution)
             self._dirty[execution] = None
         return of_record(reading)
 
@@ -186,7 +215,7 @@ class Assembly:
         return self._shared[1]
 
 
-def _happenings(span: Span) -> list[Happening]:
+def _happenings(span: Span, marks: Set[str]) -> list[Happening]:
     """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
     attributes = span.attributes
     found = [
@@ -196,6 +225,6 @@ def _happenings(span: Span) -> list[Happening]:
     ]
     if span.name in (APPROVAL, TEST_RUN):
         found.append(Happening(None, span.name, span.start, attributes))
-    elif DIFF_KEY in attributes:
+    elif DIFF_KEY in marks:
         found.append(Happening(None, "", span.start, attributes))
     return found

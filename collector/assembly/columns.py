@@ -24,6 +24,15 @@ TOOL_KINDS: Final[Mapping[str, str]] = {
 }
 """The kind of a tool by its name, where coding agents agree on names. Any other is `other`."""
 
+KEYS: Final = frozenset(
+    f"hangar.{key}"
+    for key in (
+        *("seq", "turn", "tool.kind", "shell.ops", "file.repo_path", "file.op", "tool.input", "tool.output"),
+        *("mcp.server", "mcp.tool", "test.trusted", "test.total", "test.complete"),
+    )
+) | {"gen_ai.skill.name"}
+"""The attributes that columns of a tool call come from. A span with none of them has only what its call says."""
+
 _HAPPENED: Final = {CallStatus.OK: "ok", CallStatus.ERROR: "error"}
 
 
@@ -37,35 +46,56 @@ class Place(NamedTuple):
     """The turn of the span that an event is on; its own comes first."""
 
 
-def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None) -> Item:
-    """The item of a call that happened. `kind` is the tool's kind where its convention says it."""
-    get = attributes.get
-    server, tool = get("hangar.mcp.server"), get("hangar.mcp.tool")
-    name = call.name
-    if tool is None and name.startswith("mcp__"):
-        said_server, _, said_tool = name[5:].partition("__")
-        server, tool = server or said_server, said_tool or None
-    elif tool is None and kind == "mcp":
+def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None, has_columns: bool = True) -> Item:
+    """The item of a call that happened. `kind` is the tool's kind where its convention says it; `has_columns` is
+    false for a span that has none of `KEYS`."""
+    item_id, session, job, _ = place
+    name, server, tool = call.name, None, None
+    if name.startswith("mcp__"):
+        kind = "mcp"
+        server, _, tool = name[5:].partition("__")
+        tool = tool or None
+    elif kind == "mcp":
         tool = name
-    named_kind = "mcp" if name.startswith("mcp__") else kind or TOOL_KINDS.get(name, "other")
+    elif kind is None:
+        kind = TOOL_KINDS.get(name, "other")
+    status = _HAPPENED[call.status]
+    if not has_columns:
+        return Item(
+            item_id,
+            ItemKind.TOOL,
+            name,
+            session,
+            job,
+            None,
+            call.started,
+            None,
+            kind,
+            status=status,
+            mcp_server=server,
+            mcp_tool=tool,
+            attributes=attributes,
+            call=call,
+        )
+    get = attributes.get
     return Item(
-        place.id,
+        item_id,
         ItemKind.TOOL,
         name,
-        place.session,
-        place.job,
+        session,
+        job,
         integer(get("hangar.seq")),
         call.started,
         integer(get("hangar.turn")),
-        text(get("hangar.tool.kind")) or named_kind,
+        text(get("hangar.tool.kind")) or kind,
         texts(get("hangar.shell.ops")),
         text(get("hangar.file.repo_path")),
         text(get("hangar.file.op")),
         text(get("hangar.tool.input")),
         text(get("hangar.tool.output")),
-        _HAPPENED[call.status],
-        text(server),
-        text(tool),
+        status,
+        text(get("hangar.mcp.server")) or server,
+        text(get("hangar.mcp.tool")) or tool,
         text(get("gen_ai.skill.name")),
         get("hangar.test.trusted"),
         get("hangar.test.total"),

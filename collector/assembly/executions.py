@@ -42,6 +42,8 @@ class Execution:
     """Under which keys the joins have it."""
     raised: tuple[str, str] | None = None
     """Type and message of an exception that a log record reports of this span."""
+    has_columns: bool = True
+    """Its attributes have any of `columns.KEYS`."""
     emitted: tuple[Item, ...] = NO_ITEMS
 
     @property
@@ -88,6 +90,8 @@ class Execution:
 
     @property
     def call_id(self) -> str | None:
+        if self.inner is None:
+            return self.facts.call_id
         return next((layer.facts.call_id for layer in self.layers() if layer.facts.call_id is not None), None)
 
     @property
@@ -106,7 +110,7 @@ class Execution:
         context = self.node.context
         place = Place(self.item_id, session_of(context, self.node.trace_id), context.job)
         if call.status.happened:
-            return (tool_item(place, call, self.attributes, self.facts.kind),)
+            return (tool_item(place, call, self.attributes, self.facts.kind, self.has_columns),)
         status = "denied" if call.status is CallStatus.DENIED else "suspended"
         if status == "suspended" and self.joins.resumed(self) is not None:
             status = "allowed"
@@ -115,7 +119,9 @@ class Execution:
 
     def call(self) -> Call:
         """The call, with the gaps of the outermost layer filled from the inner ones and from the model's messages."""
-        facts, node = self.facts, self.node
+        facts = self.facts
+        if self.inner is None and self.raised is None and self.joins.is_alone(self):
+            return self._made_of(facts.args, facts.result, facts.error, facts.call_id, facts.status)
         error, status = self._outcome()
         args: Any = facts.args
         result: Any = facts.result
@@ -131,12 +137,16 @@ class Execution:
             call_id = call_id or request.asked.call_id
             shown = self.joins.shown_to(request)
             if shown is not None:
-                if isinstance(result, NotRecorded):
-                    result = shown.fact.result
                 if shown.fact.denied and self.is_open:
                     status = CallStatus.DENIED
+                if isinstance(result, NotRecorded) and status.happened:
+                    result = shown.fact.result
         if self.is_open and status.happened and self.joins.resumed(self) is not None:
             status = CallStatus.SUSPENDED
+        return self._made_of(args, result, error, call_id, status)
+
+    def _made_of(self, args: Any, result: Any, error: Any, call_id: str | None, status: CallStatus) -> Call:
+        facts, node = self.facts, self.node
         agent = node.context.agent
         return Call(
             facts.name,

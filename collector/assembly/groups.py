@@ -50,6 +50,10 @@ class Groups:
             group.runs.add(found.moment, found)
         return group
 
+    def is_alone(self, scope: Scope, execution: Execution) -> bool:
+        """Nothing else carries this call id in the conversation."""
+        return self._groups.get(scope) is execution
+
     def add_run(self, scope: Scope, execution: Execution) -> CallGroup | None:
         """Add a tool span. Returns its group, if it does not have its call id for itself."""
         if self._groups.setdefault(scope, execution) is execution:
@@ -75,13 +79,13 @@ class Everywhere:
         self._lines: dict[str, Timeline[Any] | Execution] = {}
         """A tool span that has its call id for itself stands for its timeline."""
 
-    def put(self, call_id: str, moment: Moment, entry: Any, sign: int) -> None:
+    def put(self, call_id: str, entry: Any, sign: int) -> None:
         if sign > 0:
-            self.add(call_id, moment, entry)
+            self.add(call_id, entry)
         else:
-            self.remove(call_id, moment)
+            self.remove(call_id, entry)
 
-    def add(self, call_id: str, moment: Moment, entry: Any) -> None:
+    def add(self, call_id: str, entry: Any) -> None:
         found = self._lines.get(call_id)
         if found is None and isinstance(entry, Execution):
             self._lines[call_id] = entry
@@ -92,14 +96,14 @@ class Everywhere:
             line = self._lines[call_id] = Timeline[Any]()
             if found is not None:
                 line.add(found.moment, found)
-        line.add(moment, entry)
-        self.touch(call_id, moment)
+        line.add(entry.moment, entry)
+        self.touch(call_id, entry.moment)
 
-    def remove(self, call_id: str, moment: Moment) -> None:
+    def remove(self, call_id: str, entry: Any) -> None:
         line = self._lines.get(call_id)
         if isinstance(line, Timeline):
-            line.remove(moment)
-            self.touch(call_id, moment)
+            line.remove(entry.moment)
+            self.touch(call_id, entry.moment)
             if not line:
                 del self._lines[call_id]
         else:
@@ -112,6 +116,10 @@ class Everywhere:
             for neighbour in (line.before(moment), line.after(moment)):
                 if neighbour is not None:
                     self._mark(neighbour)
+
+    def is_alone(self, call_id: str, entry: Any) -> bool:
+        """Nothing else carries this call id here."""
+        return self._lines.get(call_id, entry) is entry
 
     def before(self, call_id: str, moment: Moment) -> Any:
         line = self._lines.get(call_id)

@@ -55,7 +55,7 @@ class Joins:
         if group is not None:
             self._changed(group, execution.started)
         if said is None:
-            self._everywhere.add(call_id, execution.moment, execution)
+            self._everywhere.add(call_id, execution)
 
     def remove(self, execution: Execution) -> None:
         if execution.registered is None:
@@ -70,7 +70,7 @@ class Joins:
         if group is not None:
             self._changed(group, execution.started)
         if said is None:
-            self._everywhere.remove(call_id, execution.moment)
+            self._everywhere.remove(call_id, execution)
 
     def place_messages(self, messages: Messages) -> None:
         """Put the calls that messages asked for, and the results that they show, where they belong."""
@@ -96,16 +96,18 @@ class Joins:
             group.holds += sign
             for request in group.asks.all():
                 self.mark(request)
+            for run in group.runs.all():
+                self._everywhere.touch(call_id, run.moment)
         for request in messages.asked:
             self.mark(request)
             self._put(home, request.asked.call_id, "asks", request, sign)
             (self._names.add_ask if sign > 0 else self._names.remove_ask)(request)
             if nameless and request.asked.call_id is not None:
-                self._everywhere.put(request.asked.call_id, request.moment, request, sign)
+                self._everywhere.put(request.asked.call_id, request, sign)
         for showing in messages.shown:
             self._put(home, showing.fact.call_id, "shows", showing, sign)
             if nameless:
-                self._everywhere.put(showing.fact.call_id, showing.moment, showing, sign)
+                self._everywhere.put(showing.fact.call_id, showing, sign)
 
     def _put(self, home: str | bytes, call_id: str | None, line: str, entry: Request | Showing, sign: int) -> None:
         if call_id is None:
@@ -158,6 +160,17 @@ class Joins:
         return found if following is None else [*found, following]
 
     # What follows from it.
+
+    def is_alone(self, execution: Execution) -> bool:
+        """No messages and no other tool span speak of the call, so it is what its span says."""
+        if execution.named is not None or execution.registered is None:
+            return False
+        said, call_id, is_open = execution.registered
+        if is_open or call_id is None:
+            return not is_open
+        if not self._groups.is_alone((said or execution.node.trace_id, call_id), execution):
+            return False
+        return said is not None or self._everywhere.is_alone(call_id, execution)
 
     def request_of(self, execution: Execution) -> Request | None:
         """What the model asked for when it made this call."""
@@ -239,13 +252,19 @@ class Joins:
     def is_held(self, request: Request) -> bool:
         """Telemetry says that the call waits, or waited, for an approval."""
         group = self._group(request)
-        return request.asked.held or (group is not None and group.holds > 0)
+        if request.asked.held or (group is not None and group.holds > 0):
+            return True
+        following = self._left_over_after(request)
+        if not isinstance(following, Execution) or following.call_id is None:
+            return False
+        resumed = self._groups.find(scope(following.node, following.call_id))
+        return resumed is not None and resumed.holds > 0
 
     def _is_taken(self, request: Request) -> bool:
+        """A tool span of the same trace has its call id."""
         group = self._group(request)
-        if group is None:
-            return False
-        return bool(group.runs.within(request.messages.started, group.end_of(request), limit=1))
+        runs = [] if group is None else group.runs.within(request.messages.started, group.end_of(request))
+        return any(run.node.trace_id == request.node.trace_id for run in runs)
 
     def _group(self, request: Request) -> CallGroup | None:
         if request.asked.call_id is None or request.messages.registered is None:

@@ -8,7 +8,7 @@ number of times and the cost of a span does not grow with its trace.
 from typing import Any, Final, NamedTuple
 
 from collector.conventions.reading import Reading, Role
-from collector.telemetry import Attributes, LogRecord, Span
+from collector.telemetry import Attributes
 
 SESSION_KEYS: Final = ("hangar.session.id", "session.id", "gen_ai.conversation.id")
 """In this order (SEMANTICS.md, section 1); for each the nearest: span, scope, resource, then ancestors."""
@@ -148,9 +148,11 @@ def merged(own: Context, above: Context) -> Context:
     return own if context == own else context
 
 
-def own_context(span: Span | LogRecord, reading: Reading | None, shared: Context) -> Context:
-    """What the span says itself; `shared` is what its scope and resource say."""
-    attributes = span.attributes
+KEYS: Final = frozenset((*SESSION_KEYS, JOB_KEY))
+
+
+def own_context(attributes: Attributes, reading: Reading | None, shared: Context) -> Context:
+    """What a span or log record says itself; `shared` is what its scope and resource say."""
     hangar, session, conversation = (attributes.get(key) for key in SESSION_KEYS)
     job = attributes.get(JOB_KEY)
     framework = reading.session if reading is not None else None

@@ -5,7 +5,7 @@ packages share one scope name. The first of `CONVENTIONS` whose key a span has r
 Adding one is adding a module here, and the payloads that show it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Final
 
 from collector.conventions import (
@@ -49,16 +49,24 @@ BY_NAME: Final[Mapping[str, Reader]] = {
 """Conventions recognised by the whole name of the span; these are asked first."""
 
 
-def read(span: Span) -> Reading | None:
-    """What the span shows, by the convention it follows; None when it follows none (HTTP, databases, queues)."""
+KEYS: Final = frozenset(key for key, _ in CONVENTIONS)
+
+
+def read(span: Span, marks: Set[str]) -> Reading | None:
+    """What the span shows, by the convention it follows; None when it follows none (HTTP, databases, queues).
+
+    `marks` are those of its attributes that are in `KEYS`, and may be more: looking each of them up in attributes
+    that decode lazily is what would cost most here.
+    """
     reader = BY_NAME.get(span.name)
     if reader is not None:
         reading = reader(span)
         if reading is not None:
             return reading
-    attributes = span.attributes
+    if KEYS.isdisjoint(marks):
+        return None
     for key, reader in CONVENTIONS:
-        if key in attributes:
+        if key in marks:
             reading = reader(span)
             if reading is not None:
                 return reading

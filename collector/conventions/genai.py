@@ -10,10 +10,10 @@ from typing import Any, Final
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import failure, suspension
 from collector.conventions.messages import read_messages, text_or_none
-from collector.conventions.payload import arguments, decoded, lost
+from collector.conventions.payload import NO_RESULT, arguments, decoded, lost, missing_result
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.conventions.switches import switch_of
-from collector.telemetry import STATUS_UNSET, Span
+from collector.telemetry import Span
 from evaluator.items import CallStatus, Json, NotRecorded
 
 NAME: Final = "genai"
@@ -23,6 +23,7 @@ UNSPECIFIED: Final = frozenset({"<not specified>", "unknown", ""})
 """What stands where a call id should be when the framework has none (Google ADK on failure, agent-framework)."""
 NO_ARGUMENTS: Final = "None"
 """What agent-framework writes for a call without arguments."""
+NO_RESULT_YET: Final = NotRecorded("the call was held and has no result yet")
 HANDOFF: Final = "a handoff to another agent, not a tool call"
 
 ROLES: Final[Mapping[str, Role]] = {
@@ -40,8 +41,7 @@ def read(span: Span) -> Reading | None:
     operation = span.attributes.get(OPERATION)
     if operation == "execute_tool":
         facts = read_tool(span)
-        held = suspension(span) if facts.error is not None or span.status == STATUS_UNSET else ""
-        if held:
+        if facts.error is not None and (held := suspension(span)):
             hold(facts, held)
         return Reading(NAME, Role.TOOL, facts)
     return read_operation(span, NAME, operation)
@@ -69,7 +69,9 @@ def read_tool(
     return ToolFacts(
         name=str(name),
         args={} if args == NO_ARGUMENTS else arguments(args, missing),
-        result=missing if result is None else decoded(result),
+        result=missing_result(missing or NO_RESULT, failed=error is not None, has_args=args is not None)
+        if result is None
+        else decoded(result),
         error=error,
         status=CallStatus.OK if error is None else CallStatus.ERROR,
         call_id=None if call_id is None or call_id in UNSPECIFIED else str(call_id),
@@ -85,6 +87,8 @@ def read_tool(
 def hold(facts: ToolFacts, said_by: str) -> None:
     """The call waits for a person: nothing failed, and nothing has happened yet."""
     facts.held = said_by
+    if not facts.result_from:
+        facts.result = NO_RESULT_YET
     facts.status, facts.error, facts.error_from = CallStatus.SUSPENDED, None, ""
 
 

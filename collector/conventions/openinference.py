@@ -7,11 +7,11 @@ What the instrumentations of single frameworks put into `input.value` and `outpu
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from collector.conventions import genai, strands
+from collector.conventions import genai, langchain, strands
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import NO_TEXT, failure, suspension
-from collector.conventions.messages import after_last, mappings, shown, text_or_none
-from collector.conventions.payload import HIDDEN, REDACTED, arguments, as_text, decoded, lost
+from collector.conventions.messages import after_last, shown, text_or_none
+from collector.conventions.payload import HIDDEN, REDACTED, arguments, as_text, decoded, lost, missing_result
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import OPENINFERENCE
 from collector.conventions.wrappings import unwrap_arguments, unwrap_result
@@ -21,8 +21,6 @@ from evaluator.items import CallStatus, Json, NotRecorded
 NAME: Final = "openinference"
 KIND: Final = "openinference.span.kind"
 
-MIDDLEWARE: Final = "HumanInTheLoopMiddleware"
-"""LangChain's span around the question whether a call may run; it raises an interrupt while it waits."""
 FINAL_ANSWER: Final = "the final answer, not a tool call"
 
 ROLES: Final[Mapping[str, Role]] = {"LLM": Role.MODEL, "AGENT": Role.AGENT}
@@ -40,8 +38,8 @@ def read(span: Span) -> Reading | None:
     else:
         reading = Reading(NAME, ROLES.get(str(kind), Role.OTHER), agent=text_or_none(attributes.get("agent.name")))
         reading.declares = _tool_names(attributes)
-        if span.name.startswith(MIDDLEWARE) and suspension(span):
-            reading.holds = _awaiting(attributes.get("input.value"))
+        if span.name.startswith(langchain.MIDDLEWARE) and suspension(span):
+            reading.holds = langchain.awaiting(attributes.get("input.value"))
     _session(attributes, reading)
     return reading
 
@@ -62,6 +60,8 @@ def _tool(span: Span) -> ToolFacts:
     error, error_from = failure(span)
     if error is None and failed:
         error, error_from = (as_text(result) if not isinstance(result, NotRecorded) else NO_TEXT), "output.value"
+    if output is None:
+        result = missing_result(absent, failed=error is not None, has_args=value is not None)
     facts = ToolFacts(
         name=str(name if name is not None else span.name),
         args=args,
@@ -104,15 +104,6 @@ def _output(output: Json, attributes: Attributes, absent: NotRecorded) -> tuple[
     found = output if not isinstance(output, str) or output[:1] not in '{["' else decoded(output)
     result, failed, inner_id = unwrap_result(found)
     return result, failed, call_id or inner_id
-
-
-def _awaiting(state: Json) -> tuple[str, ...]:
-    """The ids of the calls in the last message of LangChain's state."""
-    found = decoded(state)
-    messages = list(mappings(found.get("messages") if isinstance(found, Mapping) else None))
-    data = messages[-1].get("data") if messages else None
-    calls = mappings(data.get("tool_calls")) if isinstance(data, Mapping) else ()
-    return tuple(str(call["id"]) for call in calls if call.get("id") is not None)
 
 
 def _messages(span: Span, reading: Reading) -> None:

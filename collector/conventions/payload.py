@@ -16,7 +16,7 @@ from collector.telemetry import Span
 from evaluator.items import Json, NotRecorded
 
 REDACTED: Final = "__REDACTED__"
-_HUGE_INTEGER = re.compile(r"\d{19}")
+_HUGE_INTEGER = re.compile(r"[0-9]{19}")
 _SCALAR_STARTS: Final = frozenset('"-0123456789tfn')
 
 CUT: Final = NotRecorded(
@@ -28,6 +28,7 @@ DROPPED: Final = NotRecorded(
     "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT",
 )
 NAMELESS: Final = NotRecorded("the telemetry carries values without the names of their parameters")
+NO_RESULT: Final = NotRecorded("the span carries no result")
 HIDDEN: Final = NotRecorded("it was redacted", "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS")
 
 
@@ -83,23 +84,29 @@ def _structure(text: str) -> Json:
 
 def arguments(value: Json, absent: NotRecorded | None) -> Mapping[str, Json] | NotRecorded:
     """The arguments of a call from the attribute that carries them, `absent` when it carries none that have names."""
-    if isinstance(value, Mapping):
-        return value
     if isinstance(value, str):
         if value == "{}":
             return {}
         found = decoded(value)
         if isinstance(found, str) and found != value:  # JSON text inside a JSON string
             found = decoded(found)
-        if isinstance(found, Mapping | NotRecorded):
-            return found
-        return NAMELESS
-    return absent or NAMELESS
+        return found if isinstance(found, dict | NotRecorded) else NAMELESS
+    if value is None:
+        return absent or NAMELESS
+    return value if isinstance(value, Mapping) else absent or NAMELESS
 
 
 def lost(span: Span, otherwise: NotRecorded) -> NotRecorded:
     """Why an attribute that should be there is not: it was dropped, or `otherwise`."""
     return DROPPED if span.dropped_attributes else otherwise
+
+
+def missing_result(absent: NotRecorded, *, failed: bool, has_args: bool) -> NotRecorded | None:
+    """What stands for a result that is not there: a call that failed has none, and where the arguments are recorded,
+    content capture is on."""
+    if failed:
+        return None
+    return NO_RESULT if has_args and absent is not DROPPED else absent
 
 
 def as_text(value: Json) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from collector.conventions import genai
+from collector.conventions import genai, langchain
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import NO_TEXT, failure, suspension
 from collector.conventions.messages import read_attributes, shown, text_or_none
-from collector.conventions.payload import NAMELESS, arguments, as_text, decoded, literal, lost
+from collector.conventions.payload import NAMELESS, arguments, as_text, decoded, literal, lost, missing_result
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import TRACELOOP
 from collector.conventions.wrappings import unwrap_result
@@ -30,6 +30,8 @@ def read(span: Span) -> Reading:
         reading = Reading(NAME, Role.TOOL, _tool(span))
     else:
         reading = Reading(NAME, ROLES.get(str(kind), Role.OTHER))
+        if str(attributes.get("traceloop.entity.name")).startswith(langchain.MIDDLEWARE) and suspension(span):
+            reading.holds = langchain.awaiting(attributes.get("traceloop.entity.input"))
         if kind in ROLES:
             name = attributes.get("gen_ai.agent.name") or attributes.get("traceloop.entity.name")
             reading.agent = text_or_none(name)
@@ -53,6 +55,8 @@ def _tool(span: Span) -> ToolFacts:
     error, error_from = failure(span)
     if error is None and failed:
         error, error_from = (NO_TEXT if isinstance(result, NotRecorded) else as_text(result)), result_from
+    if output is None:
+        result = missing_result(absent, failed=error is not None, has_args=given is not None)
     facts = ToolFacts(
         name=str(name if name is not None else span.name.removesuffix(".tool")),
         args=args,

@@ -8,7 +8,7 @@ from collector.conventions import genai
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import failure
 from collector.conventions.messages import after_last, mappings, shown, text_or_none
-from collector.conventions.payload import arguments, decoded, lost
+from collector.conventions.payload import arguments, decoded, lost, missing_result
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import VERCEL_AI
 from collector.telemetry import Span
@@ -63,7 +63,9 @@ def _tool(span: Span) -> ToolFacts:
     return ToolFacts(
         name=str(attributes.get("ai.toolCall.name")),
         args=arguments(args, absent),
-        result=absent if result is None else decoded(result),
+        result=missing_result(absent, failed=error is not None, has_args=args is not None)
+        if result is None
+        else decoded(result),
         error=error,
         status=CallStatus.OK if error is None else CallStatus.ERROR,
         call_id=text_or_none(attributes.get("ai.toolCall.id")),

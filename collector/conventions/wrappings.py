@@ -74,7 +74,8 @@ def _inner(value: Mapping[str, Json]) -> tuple[Json, bool, str | None] | None:
         return decoded(value["raw_output"]), bool(value["is_error"]), None
     if value.keys() == {"id", "name", "response"}:  # Google ADK through OpenInference
         return value["response"], False, None
-    if value.keys() == {"output"}:  # LangChain's callback payload
+    output = value.get("output")
+    if value.keys() == {"output"} or (isinstance(output, Mapping) and output.get("lc") == 1):  # LangChain's callbacks
         return value["output"], False, None
     if value.keys() == {"result"}:  # Google ADK, around what is no mapping
         return value["result"], False, None

@@ -1,0 +1,121 @@
+"""OpenAI Codex CLI: events in log records, and the same events, without content, on its spans.
+
+From its documentation ("Observability and telemetry" of its configuration, as of 2026-10) and from what version 0.171
+sends. The `event_name` of a record is a place in its source; the name of the event is the attribute `event.name`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from collector.conventions.payload import arguments, decoded
+from collector.conventions.reading import Reading, Role, ToolFacts
+from collector.conventions.reports import DENIED, CallReport, Report, decision_of
+from collector.telemetry import Attributes
+from evaluator.items import CallStatus, Json, NotRecorded
+
+NAME: Final = "codex"
+PREFIX: Final = "codex"
+
+IN_LOGS: Final = NotRecorded(
+    "the traces of Codex carry no arguments and no results",
+    "set exporter in the [otel] table of its config.toml: the log events carry them",
+)
+_STREAMING: Final = frozenset({"codex.sse_event", "codex.websocket_event", "codex.websocket_request"})
+"""One record for each piece of each answer: not kept, but for failures and the end of an answer."""
+
+_REFUSED: Final = (
+    "approval policy is",
+    "exec command rejected by user",
+    "patch rejected by user",
+    "rejected by user",
+    "command rejected",
+    "patch rejected",
+)
+"""How the output begins of a call that Codex refused without asking anyone."""
+_UNKNOWN: Final = ("unsupported call", "unsupported custom tool call", "failed to parse function arguments")
+"""How it begins of a call that there is no tool for: it was asked for and never ran."""
+
+_EXITED: Final = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)$", re.MULTILINE)
+_MS: Final = 1_000_000
+
+
+def read(attributes: Attributes, name: str, time: int, *, in_trace: bool = False) -> Reading | None:
+    """What an event says; None when it is one that is not kept. `in_trace`: it is on a span."""
+    conversation = attributes.get("conversation.id")
+    session = None if conversation is None else str(conversation)
+    if (
+        name in _STREAMING
+        and attributes.get("event.kind") != "response.completed"
+        and "error.message" not in attributes
+    ):
+        return None
+    report = Report(NAME, name, time, attributes)
+    if name == "codex.user_prompt":
+        report.turn_key = str(attributes.get("event.timestamp") or time)
+    elif name == "codex.tool_result":
+        report.call = _result(attributes, time, in_trace=in_trace)
+    elif name == "codex.tool_decision":
+        report.call = CallReport(
+            _id(attributes),
+            ToolFacts(str(attributes.get("tool_name")), _asked_elsewhere(), _asked_elsewhere()),
+            decision=decision_of(attributes.get("decision")),
+            decider=str(attributes.get("source") or ""),
+        )
+    return Reading(NAME, Role.OTHER, session=session, session_from="conversation.id", report=report)
+
+
+def _asked_elsewhere() -> NotRecorded:
+    return IN_LOGS
+
+
+def _result(attributes: Attributes, time: int, *, in_trace: bool) -> CallReport:
+    name, output = str(attributes.get("tool_name")), attributes.get("output")
+    said = attributes.get("arguments")
+    args: Mapping[str, Json] | NotRecorded = IN_LOGS
+    if said is not None:
+        args = {"input": said} if isinstance(said, str) and not said.lstrip().startswith("{") and said else arguments(
+            said or "{}", IN_LOGS
+        )  # fmt: skip
+    facts = ToolFacts(name, args, IN_LOGS if in_trace else decoded(output), call_id=_id(attributes))
+    facts.name_from, facts.args_from, facts.result_from = "tool_name", "arguments", "output"
+    text = output if isinstance(output, str) else ""
+    failed = str(attributes.get("success")).lower() == "false"
+    decision, ran = "", True
+    if failed and text.startswith(_REFUSED):
+        decision, ran = DENIED, False
+    elif failed and text.startswith(_UNKNOWN):
+        ran = False
+    if failed or _exit_code(facts.result, text):
+        facts.status, facts.error_from = CallStatus.ERROR, "output"
+        facts.error = text if text else NotRecorded("the event says that the call failed and not how")
+    duration = int(attributes.get("duration_ms") or 0)
+    return CallReport(
+        _id(attributes),
+        facts,
+        ran=ran,
+        started=time - duration * _MS,
+        ended=time,
+        decision=decision,
+        decider="policy" if decision else "",
+        columns=_columns(attributes, name),
+    )
+
+
+def _exit_code(result: Json | NotRecorded, text: str) -> int:
+    """The exit status of a command, which `success` does not tell; 0 where the output has none."""
+    if isinstance(result, Mapping) and isinstance(result.get("metadata"), Mapping):
+        code = result["metadata"].get("exit_code")
+        return code if isinstance(code, int) else 0
+    found = _EXITED.search(text[:500])
+    return int(found.group(1)) if found is not None else 0
+
+
+def _columns(attributes: Attributes, name: str) -> dict[str, Json]:
+    server = attributes.get("mcp_server")
+    return {"hangar.tool.kind": "mcp", "hangar.mcp.server": server, "hangar.mcp.tool": name} if server else {}
+
+
+def _id(attributes: Attributes) -> str | None:
+    value = attributes.get("call_id")
+    return None if value is None else str(value)
