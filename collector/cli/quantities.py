@@ -10,7 +10,7 @@ _SIZES: Final = {"": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 10
 _NUMBER: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.ASCII | re.IGNORECASE)
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[float]):
     """`500ms`, `30s`, `5m`, `1h`, or a number of seconds; seconds as a float, above 0."""
 
     name = "duration"
@@ -24,7 +24,7 @@ class Duration(click.ParamType):
         return float(match[1]) * _DURATIONS[match[2].lower()]
 
 
-class Size(click.ParamType):
+class Size(click.ParamType[int]):
     """`512MiB`, `64KiB`, `1GB`, or a number of bytes; bytes as an int."""
 
     name = "size"
