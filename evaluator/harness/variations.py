@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ _PROMPT: Final = (
     "Answer with a JSON array of {count} strings and nothing else."
 )
 _TIMEOUT: Final = 60.0
+_BRACKETS: Final = 50
+"""How many opening brackets of an answer are tried as the start of the array."""
 
 
 class VariationsError(Exception):
@@ -143,7 +146,7 @@ def _checked(entry: Any) -> bool:
 
 def _array(content: str) -> list[str]:
     """The first JSON array of texts in what a model wrote, prose around it or not. Raises VariationsError."""
-    for start in re.finditer(r"\[", content):
+    for start in islice(re.finditer(r"\[", content), _BRACKETS):
         try:
             value, _ = json.JSONDecoder().raw_decode(content, start.start())
         except (ValueError, RecursionError):
