@@ -1,8 +1,8 @@
 """The index: units (sessions and jobs), their items, and what their behaviors say of them.
 
-Owned by one event loop, so without locks. Changes of items go in by `Index.apply`; every change of a unit comes out to
-the listeners as an `Update`. A session's unit holds its own items and those of its jobs that name no session; a job's
-unit holds the items of all its sessions and its own (SEMANTICS.md, section 1).
+Owned by one event loop, so without locks. Changes of items go in by `Index.apply`; every change of a unit comes out
+to the listeners as an `Update`. A session's unit holds its own items and those of its jobs that name no session; a
+job's unit holds the items of all its sessions and its own (SEMANTICS.md, section 1).
 """
 
 from collections import Counter, OrderedDict
@@ -89,7 +89,7 @@ class Index:
         self.evicted = 0
         self._finished: dict[UnitKey, None] = {}
         self._sessions = 0
-        self._gone: OrderedDict[UnitKey, None] = OrderedDict()
+        self._gone: OrderedDict[UnitKey, str] = OrderedDict()
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -130,6 +130,13 @@ class Index:
         """Some of the telemetry is missing, and nobody knows whose: no unit is whole, and none passes."""
         for unit in self.units.values():
             self._cut(unit, cause)
+
+    def remember(self, keys: Iterable[UnitKey], cause: str) -> None:
+        """Parts of these units are gone, for this cause: should more of one come, it is not whole."""
+        for key in keys:
+            self._gone[key] = cause
+            if len(self._gone) > REMEMBERED_EVICTIONS:
+                self._gone.popitem(last=False)
 
     def _items_of(self, unit: Unit) -> Iterator[Item]:
         yield from unit.own.values()
@@ -230,8 +237,8 @@ class Index:
         if unit is None:
             evaluation = self.program.unit(key.kind.value) if self.program is not None else None
             unit = self.units[key] = Unit(key, evaluation)
-            if key in self._gone:
-                self._cut(unit, "an earlier part of it was evicted to make room")
+            if (cause := self._gone.get(key)) is not None:
+                self._cut(unit, cause)
             if key.kind is UnitKind.SESSION:
                 self._sessions += 1
                 if self.limits.sessions is not None and self._sessions > self.limits.sessions:
@@ -269,9 +276,7 @@ class Index:
         self.items -= len(victim.own)
         self.evicted += 1
         self._forget(victim)
-        self._gone[victim.key] = None
-        if len(self._gone) > REMEMBERED_EVICTIONS:
-            self._gone.popitem(last=False)
+        self.remember((victim.key,), "an earlier part of it was evicted to make room")
         self._tell(Update(victim, None, (), evicted=True))
 
     def _drop_if_empty(self, unit: Unit) -> None:

@@ -20,6 +20,7 @@ from collector.export.exporter import ResultExporter
 from collector.export.forward import Forwarder
 from collector.export.record import Recorder
 from collector.index import Limits
+from collector.journal import Journal
 from collector.live.access import is_loopback
 from collector.live.alarms import Alarm
 from evaluator.verdict import Contract
@@ -69,6 +70,11 @@ _log = logging.getLogger("collector.cli.serve")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Append every received request to FILE, as OTLP JSON."
 )
+@click.option(
+    "--journal",
+    type=click.Path(path_type=Path),
+    help="Note sessions in FILE: after a restart, what goes on is unknown and never pass.",
+)
 def serve(
     *,
     behaviors: tuple[Path, ...],
@@ -88,6 +94,7 @@ def serve(
     forward: tuple[str, ...],
     forward_header: tuple[str, ...],
     record: Path | None,
+    journal: Path | None,
 ) -> None:
     """Receive telemetry for long and decide BEHAVIORS over every session as it arrives.
 
@@ -109,6 +116,7 @@ def serve(
         exports=_exports(export, export_header),
         forwarders=_forwarders(forward, forward_header),
         recorder=_recorder(record) if record is not None else None,
+        journal=_journal(journal) if journal is not None else None,
     )
     sys.exit(asyncio.run(_serve(settings)))
 
@@ -171,6 +179,17 @@ def _token(host: str, token: str | None, path: Path | None) -> str | None:
             "give --token-file FILE or set SPANBAR_TOKEN, or bind to 127.0.0.1"
         )
     return token
+
+
+def _journal(path: Path) -> Journal:
+    try:
+        return Journal(path)
+    except BlockingIOError:
+        raise click.UsageError(
+            f"--journal {path}: another spanbar has it open; give each a file of its own"
+        ) from None
+    except OSError as error:
+        raise click.UsageError(f"--journal {path}: {error.strerror}") from error
 
 
 def _targets(on_fail: Sequence[str]) -> Sequence[Alarm]:

@@ -12,6 +12,7 @@ from collector.cli.exporting import ResultExports, outcomes
 from collector.export.forward import Forwarder
 from collector.export.record import Recorder
 from collector.index import Index, Limits, Unit, Update
+from collector.journal import Journal
 from collector.live.alarms import Alarm
 from collector.live.app import Live
 from collector.live.idle import IdleCloser
@@ -48,6 +49,7 @@ class Settings:
     exports: ResultExports | None
     forwarders: Sequence[Forwarder]
     recorder: Recorder | None
+    journal: Journal | None = None
 
 
 class Serving:
@@ -73,6 +75,8 @@ class Serving:
             token=settings.token,
             raw=self._pass_on if settings.forwarders or settings.recorder is not None else None,
         )
+        if settings.journal is not None:
+            settings.journal.follow(self.index)
         for alarm in settings.on_fail:
             self.live.board.listen(alarm.heard)
         if settings.exports is not None:
@@ -119,6 +123,8 @@ class Serving:
         await asyncio.gather(*last)
         if self.settings.recorder is not None:
             self.settings.recorder.close()
+        if self.settings.journal is not None:
+            self.settings.journal.close()
 
     def problems(self) -> list[str]:
         """What could not be delivered, a line each."""
@@ -130,6 +136,8 @@ class Serving:
         problems = [forwarder.problem for forwarder in self.settings.forwarders]
         if self.settings.recorder is not None:
             problems.append(self.settings.recorder.problem)
+        if self.settings.journal is not None:
+            problems.append(self.settings.journal.problem)
         lost += [problem for problem in problems if problem is not None]
         return lost + (self.settings.exports.problems() if self.settings.exports is not None else [])
 

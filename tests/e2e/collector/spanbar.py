@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from collector.index import Index, UnitKey, UnitKind
+from collector.journal import Journal
 from collector.pipeline import Pipeline
 from collector.receiver import Receiver
 from collector.telemetry import Batch, LogRecord, Span
@@ -17,13 +18,16 @@ BEHAVIORS = Path(__file__).with_name("pushes.yaml")
 class Spanbar:
     """Also stands for a tracing backend, which is another OTLP receiver."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Path | None = None) -> None:
         self.spans: list[Span] = []
         self.logs: list[LogRecord] = []
         self.index = Index(Program(read_behaviors(BEHAVIORS), Contract.ANY))
         self.pipeline = Pipeline(self.index)
         self._ports: tuple[int, int] = (0, 0)
         self._receiver: Receiver | None = None
+        self._journal = Journal(journal) if journal is not None else None
+        if self._journal is not None:
+            self._journal.follow(self.index)
 
     async def start(self) -> None:
         """Again after `stop`: on the same ports, with what it had."""
@@ -37,6 +41,16 @@ class Spanbar:
         if self._receiver is not None:
             await self._receiver.stop()
             self._receiver = None
+
+    async def succeeded(self, journal: Path) -> "Spanbar":
+        """Another process in its place: at the same ports, with nothing of what it had but the journal."""
+        await self.stop()
+        if self._journal is not None:
+            self._journal.close()
+        successor = Spanbar(journal)
+        successor._ports = self._ports
+        await successor.start()
+        return successor
 
     @property
     def http_url(self) -> str:

@@ -15,6 +15,7 @@ from evaluator.verdict import Result
 from tests.collector.export.outcomes import result
 from tests.e2e.collector.agents import Step, interleaved
 from tests.e2e.collector.conftest import StartCollector, StartSpanbar
+from tests.e2e.collector.spanbar import Spanbar
 from tests.waiting import until
 
 LOAD = [step for step in interleaved(300, seed=7) if step.kind != "end"]
@@ -98,6 +99,27 @@ async def test_a_spanbar_that_is_away_for_a_while_is_sent_everything(
         await spanbar.start()
     await until(lambda: len(spanbar.span_ids) == len(LOAD))
     assert spanbar.results() == await judged_directly(start_spanbar)
+
+
+async def test_a_spanbar_that_is_restarted_under_load_passes_nothing_that_it_saw_a_part_of(
+    tmp_path: Path, start_collector: StartCollector, start_spanbar: StartSpanbar
+) -> None:
+    journal, backend = tmp_path / "journal", await start_spanbar()
+    first = Spanbar(journal)
+    await first.start()
+    collector = await start_collector("fan-out.yaml", SPANBAR=first.grpc, OTLP_BACKEND=backend.grpc)
+    async with load(collector.http_url):
+        await until(lambda: len(first.span_ids) > len(LOAD) // 3)
+        second = await first.succeeded(journal)
+    await until(lambda: len(first.span_ids | second.span_ids) == len(LOAD))
+    await second.stop()
+    true, found = await judged_directly(start_spanbar), second.results()
+    parted = found.keys() & first.sessions().keys()
+    assert parted
+    assert found.keys() - parted
+    assert all(Result.PASS not in found[session].values() for session in parted)
+    for session in found.keys() - parted:
+        assert found[session] == true[session]
 
 
 async def test_one_of_two_spanbars_that_is_away_for_a_while_keeps_its_sessions(

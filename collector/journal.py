@@ -1,0 +1,81 @@
+"""The journal of a server: which sessions and jobs it has had, on disk, so that the next process knows of them.
+
+Items are kept in memory alone. A process that was killed takes them along, and what comes of a session afterwards
+looks whole to the next one: its results would be of a part, and green by mistake. With a journal they are unknown.
+
+An id is written before the request that brought it is answered, and is safe from the end of the process, however it
+ends. It is not safe from the end of the machine.
+"""
+
+import fcntl
+import os
+from collections import OrderedDict
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from collector.index import Index, UnitKey, UnitKind, Update
+
+REMEMBERED: Final = 100_000
+"""Units that are remembered from one process to the next: the newest."""
+
+CAUSE: Final = "spanbar was restarted, and what it had of it before is gone"
+
+
+class Journal:
+    """Opens FILE, made if need be, for this process alone. Raises OSError if it cannot be had, or is another's."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._known: OrderedDict[UnitKey, None] = OrderedDict()
+        self.problem: str | None = None
+        """Why ids are not written any more, if they are not."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read()
+        except OSError:
+            os.close(self._file)
+            raise
+
+    def follow(self, index: Index) -> None:
+        """Tell the index of the units before its time, and note those that it gets from now on."""
+        index.remember(self._known, CAUSE)
+        index.listen(self._updated)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _read(self) -> None:
+        """Take the newest ids, and shorten the file to them. A last line that was cut short was never answered."""
+        with open(os.dup(self._file), "rb") as file:
+            file.seek(0)
+            for line in file:
+                try:
+                    kind, id = orjson.loads(line)
+                    self._note(UnitKey(UnitKind(kind), id))
+                except ValueError:
+                    continue
+        shortened = b"".join(map(_line, self._known))
+        os.ftruncate(self._file, 0)
+        os.write(self._file, shortened)
+
+    def _updated(self, update: Update) -> None:
+        key = update.unit.key
+        if key in self._known or self.problem is not None:
+            return
+        self._note(key)
+        try:
+            os.write(self._file, _line(key))
+        except OSError as error:
+            self.problem = f"--journal {self._path}: {error.strerror}; sessions are not noted any more"
+
+    def _note(self, key: UnitKey) -> None:
+        self._known[key] = None
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+
+def _line(key: UnitKey) -> bytes:
+    return orjson.dumps([key.kind.value, key.id.encode("utf-8", "replace").decode()]) + b"\n"
