@@ -71,6 +71,9 @@ def explained_execution(execution: Execution) -> ExplainedCall | Ignored:
     if facts.phantom:
         return Ignored(facts.name, facts.phantom, execution.convention, node.trace_id, node.span_id)
     call, request = execution.call(), execution.joins.request_of(execution)
+    if not call.status.happened and (run := execution.joins.resumed(execution)) is not None:
+        reason = f"it was held, and is the call that span {run.node.span_id.hex()} ({run.convention}) shows"
+        return Ignored(facts.name, reason, execution.convention, node.trace_id, node.span_id)
     layers = tuple(Layer(each.convention, each.node.trace_id, each.node.span_id) for each in execution.layers())
     return ExplainedCall(
         call,
