@@ -13,7 +13,7 @@ TRACE = b"\x01" * 16
 
 
 def span(name: str = "work", attributes: dict[str, Any] | None = None, **fields: Any) -> Span:
-    """A span of an own id. `at` and `took` are ns; `parent` is a span or an id; `events` may be (name, attributes)."""
+    """A span of an own id. `at` and `took` are ns, `parent` is a span or an id, events are (name, attributes)."""
     at = fields.pop("at", 1_000)
     parent = fields.pop("parent", b"")
     events = [
