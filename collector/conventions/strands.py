@@ -94,7 +94,7 @@ def _asked(blocks: Json) -> Iterator[Asked]:
 
 
 def _shown(history: list[SpanEvent]) -> Iterator[Shown]:
-    for event in after_last(history, lambda each: "toolUse" in str(each.attributes.get("content", ""))):
+    for event in after_last(history, lambda each: '"toolUse"' in str(each.attributes.get("content", ""))):
         for block in mappings(decoded(event.attributes.get("content"))):
             reply = block.get("toolResult")
             if isinstance(reply, Mapping) and reply.get("toolUseId") is not None:
