@@ -97,12 +97,7 @@ def run(
     its verdict is known. Exit codes: 0 verified; 1 failed or could not be verified; 2 nothing could run.
     """
     loaded = load_specs(find(specs), runs)
-    attached = any(spec.agent.start is None and spec.agent.traces in (None, "otlp") for spec in loaded)
-    ports = Ports(
-        host,
-        live or ((4318 if attached else 0) if http_port is None else http_port),
-        _default_grpc_port(attached) if grpc_port is None else grpc_port,
-    )
+    ports = ports_for(loaded, host, live or http_port, grpc_port)
     options = Options(
         jobs=jobs,
         runs=runs,
@@ -127,6 +122,16 @@ def run(
     )
     job = _Job(loaded, load_behaviors(behavior_files), options, ports, outputs, TerminalReport(console))
     sys.exit(_go(job))
+
+
+def ports_for(specs: Sequence[Spec], host: str, http_port: int | None, grpc_port: int | None) -> Ports:
+    """The ports that are asked for; else free ones, and the well-known ones where an agent runs already."""
+    attached = any(spec.agent.start is None and spec.agent.traces in (None, "otlp") for spec in specs)
+    return Ports(
+        host,
+        (4318 if attached else 0) if http_port is None else http_port,
+        _default_grpc_port(attached) if grpc_port is None else grpc_port,
+    )
 
 
 def load_specs(paths: Sequence[Path], runs: int | None) -> list[Spec]:

@@ -1,0 +1,43 @@
+"""`spanbar explain`: what recorded traces say, call by call."""
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from collector.assembly import Assembly
+from collector.cli.endings import NothingRan
+from collector.cli.explanation import Arrived, document, tell
+from collector.export.json import write_document
+from collector.receiver.files import FileProblem, read
+
+
+@click.command()
+@click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the document to FILE (- for stdout)."
+)
+def explain(traces: tuple[Path, ...], json_file: Path | None) -> None:
+    """Explain what recorded TRACES say: what arrived, which convention read it, each tool call with where its name,
+    arguments and result came from, what was ignored and why, and the line that makes visible what is missing.
+
+    A trace file is OTLP traces or logs (protobuf or JSON lines), trace-contract lines, or gzip of these. Files that
+    belong together (traces and their logs) go into one call. Exit code: 0, or 2 if a file cannot be read.
+    """
+    assembly, arrived = Assembly(), Arrived()
+    problems: list[FileProblem] = []
+    for path in traces:
+        try:
+            for batch in read(path, problems.append):
+                arrived.take(batch)
+                arrived.see(assembly.add(batch).sightings)
+        except FileProblem as problem:
+            problems.append(problem)
+    if json_file is not None:
+        write_document(document(assembly, arrived), json_file)
+    if json_file != Path("-"):
+        tell(Console(highlight=False), assembly, arrived)
+    if problems:
+        raise NothingRan("\n".join(str(problem) for problem in problems))
+    sys.exit(0)
