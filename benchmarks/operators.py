@@ -31,6 +31,8 @@ COMMANDS = (
     "rg -n 'def refund' src tests",
 )
 
+ATTRIBUTES = {"gen_ai.agent.name": "coder", "hangar.note": "none"}
+
 
 def rules(number: int) -> list[dict[str, Any]]:
     """Behaviors of every operator and test: equality, globs, regexes. The first ten are of ten kinds."""
@@ -91,9 +93,8 @@ def items(number: int, session: Callable[[int], str]) -> list[Item]:
             case _:
                 kind, parts = ItemKind.EVENT, {"name": "turn.end"}
         name = parts.pop("name")
-        attributes = {"gen_ai.agent.name": "coder", "hangar.note": "none"}
         made.append(
-            Item((b"t", n, None), kind, name, session(n), None, n, n, n // 50, attributes=attributes, **parts)
+            Item((b"t", n, None), kind, name, session(n), None, n, n, n // 50, attributes=ATTRIBUTES, **parts)
         )
     return made
 
@@ -163,12 +164,13 @@ MATCHING: list[dict[str, Any]] = [
 """Behaviors that many items match."""
 
 
-def by_sessions(rounds: int) -> Iterator[tuple[str, float]]:
-    """100 behaviors over 10 and over 10,000 sessions that come mixed."""
+def by_sessions(rounds: int, longest: int) -> Iterator[tuple[str, float]]:
+    """100 behaviors over 10 and over 10,000 sessions that come mixed, 100 items of each at least."""
     over = program([*rules(96), *MATCHING])
     variants: dict[str, Callable[[], float]] = {}
     for sessions in (10, 10_000):
-        changes = [Change(None, item) for item in items(200_000, lambda n, sessions=sessions: str(n % sessions))]  # type: ignore[misc]
+        made = items(longest, lambda n, sessions=sessions: str(n % sessions))  # type: ignore[misc]
+        changes = [Change(None, item) for item in made]
         variants[f"{sessions:,}"] = lambda changes=changes: applied(over, changes, lambda change: change.new.session)  # type: ignore[misc]
     yield from medians(variants, rounds).items()
 
@@ -184,7 +186,7 @@ def main() -> None:
     for title, measured in (
         ("behaviors", by_behaviors(options.rounds)),
         ("items of a session", by_length(options.rounds, options.longest)),
-        ("sessions", by_sessions(options.rounds)),
+        ("sessions", by_sessions(options.rounds, options.longest)),
     ):
         found = report[title] = dict(measured)
         least = next(iter(found.values()))

@@ -29,8 +29,8 @@ class EachMonitor(Monitor):
         self._spec = spec
         self._window = window(spec.within)
         self._all = Timeline()
-        self._open = Timeline()
-        """The Bs that are not satisfied."""
+        self._open: Timeline | None = None
+        """The Bs that are not satisfied; None as long as there was none."""
         self._standing: dict[object, Standing] = {}
         """How each of them stands, by id."""
         self._failed = 0
@@ -84,9 +84,11 @@ class EachMonitor(Monitor):
         self._failed += (standing is Standing.FAILED) - (before is Standing.FAILED)
         if standing is not Standing.SATISFIED:
             self._standing[item.id] = standing
+            if self._open is None:
+                self._open = Timeline()
             if before is None:
                 self._open.add(item)
-        else:
+        elif self._open is not None:
             self._open.remove(item)
 
     @property
@@ -109,7 +111,7 @@ class EachMonitor(Monitor):
     def explain(self) -> Explanation:
         if not self._all:
             return (), f"no item matches {self._spec.each.text}"
-        if not self._standing:
+        if not self._standing or self._open is None:
             return tuple(islice(self._all, EVIDENCE)), f"{self._many} preceded by {self._required}"
         wanted = Standing.FAILED if self._failed else Standing.UNKNOWN
         item = next(item for item in self._open if self._standing[item.id] is wanted)

@@ -136,35 +136,32 @@ class TimeRun(Run):
         return self._insert(item)
 
 
-class Heads:
-    """The first item of each of a few runs, in the order of a key."""
+class Heads(list[Item]):
+    """The first item of each of a few runs, in the order of a key. A list, because there are many of them."""
 
-    __slots__ = ("_items", "_key")
+    __slots__ = ()
 
-    def __init__(self, key: Callable[[Item], Any]) -> None:
-        self._key = key
-        self._items: list[Item] = []
+    key: Callable[[Item], Any]
 
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self._items)
+    def put(self, item: Item) -> None:
+        insort_right(self, item, key=self.key)
 
-    @property
-    def first(self) -> Item | None:
-        return self._items[0] if self._items else None
-
-    def add(self, item: Item) -> None:
-        insort_right(self._items, item, key=self._key)
-
-    def remove(self, item: Item) -> None:
-        position = bisect_left(self._items, self._key(item), key=self._key)
-        while self._items[position].id != item.id:
+    def take(self, item: Item) -> None:
+        position = bisect_left(self, self.key(item), key=self.key)
+        while self[position].id != item.id:
             position += 1
-        del self._items[position]
+        del self[position]
 
 
 def _by_first(head: Item) -> tuple[int, str, bool, int]:
     seq = head.seq
     return head.time, _LAST if head.session is None else head.session, seq is None, seq or 0
+
+
+class _Firsts(Heads):
+    __slots__ = ()
+
+    key = staticmethod(_by_first)
 
 
 class Occurrences:
@@ -178,7 +175,7 @@ class Occurrences:
 
     def __init__(self) -> None:
         self._runs: dict[Group, Run] = {}
-        self._heads = Heads(_by_first)
+        self._heads = _Firsts()
         self._size = 0
         self.first: Item | None = None
 
@@ -200,8 +197,8 @@ class Occurrences:
         if not run.add(item):
             return False
         if len(run) > 1:
-            self._heads.remove(run[1])
-        self._heads.add(item)
+            self._heads.take(run[1])
+        self._heads.put(item)
         return self._again()
 
     def remove(self, item: Item) -> None:
@@ -215,15 +212,15 @@ class Occurrences:
         self._size -= 1
         if run and run[0] is head:
             return
-        self._heads.remove(head)
+        self._heads.take(head)
         if run:
-            self._heads.add(run[0])
+            self._heads.put(run[0])
         else:
             del self._runs[group]
         self._again()
 
     def _again(self) -> bool:
-        first = self._heads.first
+        first = self._heads[0] if self._heads else None
         changed = first is not self.first
         self.first = first
         return changed

@@ -6,6 +6,12 @@ from evaluator.items import Item
 from evaluator.operators.occurrences import Group, Heads, Run, SeqRun, TimeRun, by_time, group_of
 
 
+class _Heads(Heads):
+    __slots__ = ()
+
+    key = staticmethod(by_time)
+
+
 class Earliest:
     """The earliest items by time, group by group, for any way of grouping."""
 
@@ -14,7 +20,7 @@ class Earliest:
     def __init__(self, group: Callable[[Item], Group]) -> None:
         self._group = group
         self.runs: dict[Group, Run] = {}
-        self._heads = Heads(by_time)
+        self._heads = _Heads()
 
     def add(self, item: Item) -> None:
         group = self._group(item)
@@ -23,8 +29,8 @@ class Earliest:
             run = self.runs[group] = TimeRun()
         if run.add(item):
             if len(run) > 1:
-                self._heads.remove(run[1])
-            self._heads.add(item)
+                self._heads.take(run[1])
+            self._heads.put(item)
 
     def remove(self, item: Item) -> None:
         """Raises ValueError when it is not there."""
@@ -36,9 +42,9 @@ class Earliest:
         run.remove(item)
         if run and run[0] is head:
             return
-        self._heads.remove(head)
+        self._heads.take(head)
         if run:
-            self._heads.add(run[0])
+            self._heads.put(run[0])
         else:
             del self.runs[group]
 
