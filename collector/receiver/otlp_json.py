@@ -30,6 +30,7 @@ from collector.receiver.json_fields import (
     read_text,
     read_value,
 )
+from collector.receiver.json_usual import usual_traces
 from collector.receiver.protobuf import event_name
 from collector.telemetry import Link, LogRecord, Resource, Scope, Span, SpanEvent
 
@@ -46,7 +47,7 @@ _ESCAPES: Final = re.compile(
 
 def decode_traces_json(body: bytes) -> Decoded:
     """The spans of an `ExportTraceServiceRequest` in JSON, in order. Raises `Malformed`."""
-    return traces_of(parse_object(body))
+    return usual_traces(body) or traces_of(parse_object(body))
 
 
 def decode_logs_json(body: bytes) -> Decoded:

@@ -1,13 +1,19 @@
 """Lines of JSON: trace-contract records, and OTLP requests as the Collector's file exporter writes them."""
 
-from typing import Any
+from typing import Any, Final
 
 from collector.receiver.decoded import Decoded, Malformed
+from collector.receiver.json_usual import usual_traces
 from collector.receiver.otlp_json import logs_of, parse_object, traces_of
+
+_TRACES: Final = b'{"resourceSpans":'
+"""How a line begins that the Collector's file exporter writes of traces."""
 
 
 def decode_line(line: bytes) -> Decoded:
     """What one line carries: an OTLP request (told by its key), else a trace-contract record. Raises `Malformed`."""
+    if line.startswith(_TRACES) and (usual := usual_traces(line)) is not None:
+        return usual
     document = parse_object(line)
     if "resourceSpans" in document:
         return traces_of(document)

@@ -11,7 +11,8 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from collector.receiver.decoded import Decoded, Malformed
-from collector.receiver.otlp_json import decode_logs_json, decode_traces_json
+from collector.receiver.json_usual import usual_traces
+from collector.receiver.otlp_json import decode_logs_json, decode_traces_json, parse_object, traces_of
 from collector.receiver.protobuf import decode_logs, decode_traces
 from collector.receiver.records import decode_lines
 from tests.collector.receiver.otlp_building import (
@@ -72,6 +73,19 @@ def test_a_damaged_request_does_not_crash(request: ExportTraceServiceRequest, da
             look_at(decode(bytes(damaged)))
 
 
+@unhurried
+@given(trace_requests)
+def test_usual_json_is_read_the_fast_way_to_the_same_spans(request: ExportTraceServiceRequest) -> None:
+    body = to_json(request)
+
+    usual = usual_traces(body)
+
+    if usual is not None:
+        careful = traces_of(parse_object(body))
+        assert careful.rejected == 0
+        assert batch_spans(usual.batch) == batch_spans(careful.batch)
+
+
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(max_size=4)),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
@@ -100,5 +114,11 @@ def test_a_wrong_type_anywhere_in_json_does_not_crash(
     if found:
         container, key = data.draw(st.sampled_from(found))
         container[key] = data.draw(json_values)  # type: ignore[index]
+    body = orjson.dumps(document)
+    usual = usual_traces(body)
     with suppress(Malformed):
-        look_at(decode_traces_json(orjson.dumps(document)))
+        careful = traces_of(parse_object(body))
+        look_at(careful)
+        assert usual is None or batch_spans(usual.batch) == batch_spans(careful.batch)
+        return
+    assert usual is None

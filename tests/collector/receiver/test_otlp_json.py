@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from collector.receiver.decoded import Malformed
+from collector.receiver.json_usual import usual_traces
 from collector.receiver.otlp_json import decode_logs_json, decode_traces_json
 from collector.receiver.values import TOO_DEEP
 from collector.telemetry import LogRecord, Span
@@ -292,3 +293,44 @@ def test_a_wrong_log_record_is_refused_with_its_place() -> None:
         Malformed, match=r"^resourceLogs\[0\]\.scopeLogs\[0\]\.logRecords\[0\]\.body\.intValue: expec"
     ):
         log(body={"intValue": "x"})
+
+
+USUAL = """{"resourceSpans":[
+{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"s"}}]},"scopeSpans":[
+{"scope":{"name":"n"},"spans":[{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708",
+"parentSpanId":"","name":"execute_tool f","kind":1,"startTimeUnixNano":"1764500000000000000","endTimeUnixNano":7,
+"attributes":[{"key":"i","value":{"intValue":"-9223372036854775808"}},{"key":"b","value":{"boolValue":false}},
+{"key":"d","value":{"doubleValue":1}},{"key":"none","value":{}},{"key":"a","value":{"arrayValue":{}}},
+{"key":"m","value":{"kvlistValue":{"values":[{"key":"k","value":{"stringValue":""}}]}}}],
+"status":{"code":2},"events":[{"name":"e"}],"unknown":[1]}]}]}]}"""
+
+
+def test_what_exporters_usually_write_is_read_the_fast_way() -> None:
+    decoded = usual_traces(USUAL.encode())
+
+    assert decoded is not None
+    [span] = decoded.batch.spans
+    assert (span.start, span.end, span.status, span.events[0].name) == (1764500000000000000, 7, 2, "e")
+    assert span.attributes == {"i": -(2**63), "b": False, "d": 1.0, "none": None, "a": [], "m": {"k": ""}}
+    assert type(span.attributes["d"]) is float
+
+
+@pytest.mark.parametrize(
+    ("usual", "unusual"),
+    [
+        ('"kind":1', '"kind":null'),
+        ('"kind":1', '"kind":"SPAN_KIND_INTERNAL"'),
+        ('"0102030405060708"', '"0102030405060700 "'),
+        ('"endTimeUnixNano":7', '"endTimeUnixNano":-7'),
+        ('"endTimeUnixNano":7', '"endTimeUnixNano":"1_0"'),
+        ('"intValue":"-9223372036854775808"', '"intValue":"9223372036854775808"'),
+        ('{"boolValue":false}', '{"boolValue":false,"stringValue":"x"}'),
+        ('{"arrayValue":{}}', '{"arrayValue":{},"stringValue":"x"}'),
+        ('{"arrayValue":{}}', '{"arrayValue":{"values":7}}'),
+        ('"name":"e"', '"name":"\\ud800"'),
+    ],
+)
+def test_what_is_unusual_is_left_to_the_careful_way(usual: str, unusual: str) -> None:
+    assert usual in USUAL
+
+    assert usual_traces(USUAL.replace(usual, unusual).encode()) is None
