@@ -6,18 +6,20 @@ from typing import Any, Final
 
 from collector import conventions
 from collector.assembly import columns, tree
-from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN
+from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN, TOOL_KINDS
+from collector.assembly.derived import checkouts
 from collector.assembly.executions import Execution
 from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
 from collector.assembly.logs import log_id, raised_in
 from collector.assembly.owners import Happening, Happenings, Owner, changes_of, turn_of
+from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
 from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, Trace, own_context, shared_context
-from collector.conventions import trace_contract
+from collector.conventions import coding_agents, trace_contract
 from collector.conventions.reading import Reading
-from collector.telemetry import Batch, LogRecord, Scope, Span
+from collector.telemetry import Batch, LogRecord, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
 
@@ -43,6 +45,7 @@ class Assembly:
         self._dirty: dict[Owner, None] = {}
         """Owners whose items may have changed."""
         self._joins = Joins(self._dirty.setdefault)
+        self._sessions = Sessions(self._dirty.setdefault)
         self._shared: tuple[Scope | None, Context] = (None, EMPTY)
         self._recorded: list[Execution] = []
         """The calls of trace-contract records, which are in no trace."""
@@ -128,6 +131,9 @@ class Assembly:
         happenings = _happenings(span, marks)
         if happenings:
             node.owners = (*node.owners, Happenings(node, turn_of(span.attributes), happenings, self._joins))
+        for index, event in enumerate(span.events):
+            if coding_agents.is_event(event):
+                node.owners = (*node.owners, *self._reported_event(span, index, event))
         self._place(trace, node, span.parent_id)
         sightings.append(of_span(span, reading))
 
@@ -139,13 +145,34 @@ class Assembly:
             facts, attributes = reading.tool, span.attributes
             execution = Execution(node, item_id, facts, reading.convention, *times, attributes, self._joins)
             execution.raised = trace.raised.get(span.span_id)
+            if facts.name in TOOL_KINDS:
+                execution.folders = checkouts(attributes, span.resource.attributes)
             node.owners = (execution,)
             if not trace.has_tools:
                 trace.has_tools = True
                 for messages in trace.messages:
                     self._placed[messages] = None
+        elif reading.report is not None:
+            node.owners = (self._reported(node, None, reading, "tool-span", span),)
         elif reading.asked or reading.shown or reading.holds:
             self._own_messages(node, trace, reading, times)
+
+    def _reported(
+        self, node: Node, index: Any, reading: Reading, source: str, record: Span | LogRecord | SpanEvent
+    ) -> Reported:
+        if reading.report is None:
+            raise ValueError("the reading reports nothing")
+        resource = {} if isinstance(record, SpanEvent) else record.resource.attributes
+        folders = checkouts(record.attributes, resource)
+        return Reported(node, index, reading.report, source, folders, self._sessions)
+
+    def _reported_event(self, span: Span, index: int, event: SpanEvent) -> Iterator[Reported]:
+        """What an event on a span reports. It names its session itself, so it stands beside the tree of its trace."""
+        reading = coding_agents.read_event(event, span)
+        if reading is not None:
+            beside = Node(span.trace_id, span.span_id)
+            beside.context = own_context(event.attributes, reading, self._shared_context(span))
+            yield self._reported(beside, index, reading, "tool-span", event)
 
     def _own_messages(self, node: Node, trace: Trace, reading: Reading, times: tuple[int, int]) -> Messages:
         messages = Messages(node, trace, reading, times, self._joins)
@@ -173,7 +200,11 @@ class Assembly:
         if exception is not None and log.span_id:
             trace.raised[log.span_id] = exception
             self._raise(trace, log.span_id, exception)
-        if reading is not None:
+        if reading is not None and reading.report is not None:
+            reported = self._reported(node, None, reading, "log", log)
+            reported.span_id = log.span_id
+            node.owners = (reported,)
+        elif reading is not None:
             self._own_messages(node, trace, reading, (log.time, log.time)).span_id = log.span_id
         elif log.event_name:
             happening = Happening("log", log.event_name, log.time, log.attributes)
@@ -221,7 +252,7 @@ def _happenings(span: Span, marks: Set[str]) -> list[Happening]:
     found = [
         Happening(index, event.name, event.time, event.attributes)
         for index, event in enumerate(span.events)
-        if not event.name.startswith("gen_ai.")
+        if not event.name.startswith(("gen_ai.", "tool.output")) and not coding_agents.is_event(event)
     ]
     if span.name in (APPROVAL, TEST_RUN):
         found.append(Happening(None, span.name, span.start, attributes))

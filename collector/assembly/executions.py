@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from collector.assembly.columns import Place, approval_item, tool_item
+from collector.assembly.derived import DERIVED_KINDS, derived
 from collector.assembly.owners import NO_ITEMS, session_of
 from collector.assembly.timeline import Moment
 from collector.assembly.tree import Node
@@ -42,6 +43,8 @@ class Execution:
     """Under which keys the joins have it."""
     raised: tuple[str, str] | None = None
     """Type and message of an exception that a log record reports of this span."""
+    folders: tuple[str, ...] = ()
+    """The checkouts that its span or resource names; looked for only where a path may be in the arguments."""
     has_columns: bool = True
     """Its attributes have any of `columns.KEYS`."""
     emitted: tuple[Item, ...] = NO_ITEMS
@@ -110,7 +113,8 @@ class Execution:
         context = self.node.context
         place = Place(self.item_id, session_of(context, self.node.trace_id), context.job)
         if call.status.happened:
-            return (tool_item(place, call, self.attributes, self.facts.kind, self.has_columns),)
+            item = tool_item(place, call, self.attributes, self.facts.kind, self.has_columns)
+            return (derived(item, self.folders) if item.tool_kind in DERIVED_KINDS else item,)
         status = "denied" if call.status is CallStatus.DENIED else "suspended"
         if status == "suspended" and self.joins.resumed(self) is not None:
             status = "allowed"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from collector.assembly.executions import Execution
 from collector.assembly.owners import session_of
+from collector.assembly.pieces import PiecedCall
+from collector.assembly.reports import Reported
 from collector.assembly.requests import Messages, Request
 from collector.assembly.tree import Node
 from evaluator.items import Call, NotRecorded
@@ -59,6 +61,30 @@ def explained(node: Node) -> Iterator[ExplainedCall | Ignored]:
         elif isinstance(owner, Messages):
             for request in owner.asked:
                 yield from _explained_request(request)
+        elif isinstance(owner, Reported) and owner.call is not None:
+            yield from _explained_pieces(owner, owner.call)
+
+
+def _explained_pieces(piece: Reported, of: PiecedCall) -> Iterator[ExplainedCall]:
+    """The call that several records and spans report, once: with the first of them."""
+    pieces, call = of.in_order(), of.call()
+    if call is None or pieces[0][0] is not piece:
+        return
+    facts = of.facts()
+
+    def source(field: str) -> str:
+        recorded = (each for each in facts if not isinstance(getattr(each, field), NotRecorded))
+        return next((getattr(each, f"{field}_from") for each in recorded), "")
+
+    yield ExplainedCall(
+        call,
+        session_of(piece.node.context, piece.node.trace_id),
+        tuple(Layer(each.report.convention, each.node.trace_id, each.span_id) for each, _ in pieces),
+        next((each.name_from for each in facts if each.name_from), ""),
+        source("args"),
+        source("result"),
+        next((each.error_from for each in facts if each.error_from), ""),
+    )
 
 
 def explained_execution(execution: Execution) -> ExplainedCall | Ignored:

@@ -91,6 +91,8 @@ class Happenings:
         for index, name, time, attributes in self.events:
             context = own_event_context(attributes, node.context)
             session = session_of(context, node.trace_id)
+            if session is None and context.job is None:
+                continue  # it is in no trace and names neither: there is nobody whose it could be
             item_id = (node.trace_id, node.span_id, index)
             if name:
                 items.append(happening_item(Place(item_id, session, context.job, turn), name, time, attributes))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from collector.assembly.columns import Place, approval_item, tool_item
+from collector.assembly.derived import DERIVED_KINDS, derived
 from collector.assembly.owners import NO_ITEMS, session_of
 from collector.assembly.timeline import Moment
 from collector.assembly.tree import Node, Trace
@@ -119,7 +120,8 @@ class Request:
             (node.trace_id, node.span_id, None, self.position), session_of(context, node.trace_id), context.job
         )
         if run is None and call.status.happened:
-            return (tool_item(place, call, {}, None),)
+            item = tool_item(place, call, {}, None)
+            return (derived(item) if item.tool_kind in DERIVED_KINDS else item,)
         if run is not None:
             # A tool span that was itself held says so itself.
             status = "allowed" if held and not run.is_open else ""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Set
 from typing import Final
 
 from collector.conventions import (
+    claude_code,
+    coding_agents,
     genai,
     google_adk,
     hangar,
@@ -45,6 +47,7 @@ BY_NAME: Final[Mapping[str, Reader]] = {
     hangar.TOOL_CALL: hangar.read,
     "running tool": pydantic_ai.read,
     "agent run": pydantic_ai.read,
+    **dict.fromkeys(claude_code.SPANS, claude_code.read_span),
 }
 """Conventions recognised by the whole name of the span; these are asked first."""
 
@@ -74,5 +77,5 @@ def read(span: Span, marks: Set[str]) -> Reading | None:
 
 
 def read_log(log: LogRecord) -> Reading | None:
-    """What the log record shows of messages to and from a model; None when it shows none."""
-    return logs.read(log)
+    """What the log record shows, as a coding agent's event or of messages to and from a model; None when nothing."""
+    return coding_agents.read_log(log) or logs.read(log)

@@ -1,7 +1,7 @@
 """Claude Code: events in log records, and the spans of its beta tracing.
 
-From its documentation ("Monitoring", code.claude.com, as of 2026-08) and from what version 2.1.197 sends. A record has
-the short name of its event in `event.name` (`tool_result`) and the full one as its body (`claude_code.tool_result`).
+From its documentation ("Monitoring", as of 2026-08) and from what version 2.1.197 sends. A record has the short name
+of its event in `event.name` (`tool_result`) and the full one as its body (`claude_code.tool_result`).
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,10 @@ from evaluator.items import CallStatus, Json, NotRecorded
 
 NAME: Final = "claude-code"
 PREFIX: Final = "claude_code"
+SPANS: Final = tuple(
+    f"claude_code.{name}"
+    for name in ("interaction", "llm_request", "tool", "tool.execution", "tool.blocked_on_user", "hook")
+)
 
 CAUSE: Final = "Claude Code hides tool details unless it is told to log them"
 DETAILS: Final = NotRecorded(CAUSE, "OTEL_LOG_TOOL_DETAILS=1")
@@ -47,7 +51,7 @@ def read_log(log: LogRecord, name: str) -> Reading:
 
 
 def read_span(span: Span) -> Reading:
-    """What a span of the tracing says; all of its names begin with `claude_code.`"""
+    """What one of `SPANS` says."""
     attributes = span.attributes
     report = Report(NAME, "", span.start, attributes)
     match span.name:

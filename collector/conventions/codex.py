@@ -21,6 +21,7 @@ IN_LOGS: Final = NotRecorded(
     "the traces of Codex carry no arguments and no results",
     "set exporter in the [otel] table of its config.toml: the log events carry them",
 )
+UNTOLD: Final = NotRecorded("a decision of Codex carries neither arguments nor a result, and no result has come")
 _STREAMING: Final = frozenset({"codex.sse_event", "codex.websocket_event", "codex.websocket_request"})
 """One record for each piece of each answer: not kept, but for failures and the end of an answer."""
 
@@ -40,36 +41,50 @@ _EXITED: Final = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)$", 
 _MS: Final = 1_000_000
 
 
-def read(attributes: Attributes, name: str, time: int, *, in_trace: bool = False) -> Reading | None:
-    """What an event says; None when it is one that is not kept. `in_trace`: it is on a span."""
-    conversation = attributes.get("conversation.id")
-    session = None if conversation is None else str(conversation)
-    if (
-        name in _STREAMING
-        and attributes.get("event.kind") != "response.completed"
-        and "error.message" not in attributes
-    ):
+def read(attributes: Attributes, name: str, time: int, place: str) -> Reading | None:
+    """What the event of a log record says; None when it is one that is not kept.
+
+    `place` is the trace and span that the record is in, "" for none.
+    """
+    unimportant = attributes.get("event.kind") != "response.completed" and "error.message" not in attributes
+    if name in _STREAMING and unimportant:
         return None
-    report = Report(NAME, name, time, attributes)
+    reading, report = _reading(attributes, name, time)
     if name == "codex.user_prompt":
-        report.turn_key = str(attributes.get("event.timestamp") or time)
+        report.turn_key = place or str(attributes.get("event.timestamp") or time)
     elif name == "codex.tool_result":
-        report.call = _result(attributes, time, in_trace=in_trace)
+        report.call = _result(attributes, time)
     elif name == "codex.tool_decision":
         report.call = CallReport(
             _id(attributes),
-            ToolFacts(str(attributes.get("tool_name")), _asked_elsewhere(), _asked_elsewhere()),
+            ToolFacts(str(attributes.get("tool_name")), UNTOLD, UNTOLD),
             decision=decision_of(attributes.get("decision")),
             decider=str(attributes.get("source") or ""),
         )
-    return Reading(NAME, Role.OTHER, session=session, session_from="conversation.id", report=report)
+    return reading
 
 
-def _asked_elsewhere() -> NotRecorded:
-    return IN_LOGS
+def read_in_trace(attributes: Attributes, name: str, time: int, place: str) -> Reading | None:
+    """What the same event on a span says, where it stands without content. Log records say most of them as well, so
+    only calls and turns are taken from there, which are joined with what the records say."""
+    reading, report = _reading(attributes, "", time)
+    if name == "codex.user_prompt":
+        report.turn_key = place
+    elif name == "codex.tool_result" and _id(attributes) is not None:
+        report.call = _result(attributes, time)
+    else:
+        return None
+    return reading
 
 
-def _result(attributes: Attributes, time: int, *, in_trace: bool) -> CallReport:
+def _reading(attributes: Attributes, name: str, time: int) -> tuple[Reading, Report]:
+    conversation = attributes.get("conversation.id")
+    report = Report(NAME, name, time, attributes)
+    session = None if conversation is None else str(conversation)
+    return Reading(NAME, Role.OTHER, session=session, session_from="conversation.id", report=report), report
+
+
+def _result(attributes: Attributes, time: int) -> CallReport:
     name, output = str(attributes.get("tool_name")), attributes.get("output")
     said = attributes.get("arguments")
     args: Mapping[str, Json] | NotRecorded = IN_LOGS
@@ -77,7 +92,7 @@ def _result(attributes: Attributes, time: int, *, in_trace: bool) -> CallReport:
         args = {"input": said} if isinstance(said, str) and not said.lstrip().startswith("{") and said else arguments(
             said or "{}", IN_LOGS
         )  # fmt: skip
-    facts = ToolFacts(name, args, IN_LOGS if in_trace else decoded(output), call_id=_id(attributes))
+    facts = ToolFacts(name, args, IN_LOGS if output is None else decoded(output), call_id=_id(attributes))
     facts.name_from, facts.args_from, facts.result_from = "tool_name", "arguments", "output"
     text = output if isinstance(output, str) else ""
     failed = str(attributes.get("success")).lower() == "false"
@@ -94,6 +109,7 @@ def _result(attributes: Attributes, time: int, *, in_trace: bool) -> CallReport:
         _id(attributes),
         facts,
         ran=ran,
+        never_ran=not ran,
         started=time - duration * _MS,
         ended=time,
         decision=decision,

@@ -30,24 +30,27 @@ def read_log(log: LogRecord) -> Reading | None:
     if prefix == claude_code.PREFIX:
         return claude_code.read_log(log, name)
     if prefix == codex.PREFIX:
-        return codex.read(attributes, name, log.time) or NOT_KEPT
+        return codex.read(attributes, name, log.time, place(log.trace_id, log.span_id)) or NOT_KEPT
     if prefix in _GEMINI:
         return gemini_cli.read(attributes, name, log.time)
     return NOT_KEPT if gemini_cli.repeats(attributes, name) else None
 
 
-def read_span(span: Span) -> Reading | None:
-    """What the span of a coding agent says; None when it is no such span. Only Claude Code has its own."""
-    return claude_code.read_span(span) if span.name.startswith("claude_code.") else None
-
-
 def is_event(event: SpanEvent) -> bool:
-    """Whether an event on a span is a coding agent's, which only Codex writes."""
+    """Whether an event on a span is a coding agent's, which only Codex writes: with a place in its source as name."""
+    if not event.name.startswith(("event ", "codex.")):
+        return False
     name = event.attributes.get("event.name")
     return isinstance(name, str) and name.startswith("codex.")
 
 
-def read_event(event: SpanEvent) -> Reading | None:
+def read_event(event: SpanEvent, span: Span) -> Reading | None:
     """What an event for which `is_event` holds says; None when it says nothing that is kept."""
-    name = str(event.attributes["event.name"])
-    return codex.read(event.attributes, name, event.time, in_trace=True)
+    attributes = event.attributes
+    at = place(span.trace_id, span.span_id)
+    return codex.read_in_trace(attributes, str(attributes["event.name"]), event.time, at)
+
+
+def place(trace_id: bytes, span_id: bytes) -> str:
+    """A span as a text, "" where there is none: what says that two records are of one moment."""
+    return (trace_id + span_id).hex() if span_id else ""

@@ -1,8 +1,8 @@
 """Gemini CLI and what is made from it (Qwen Code): events in log records.
 
-From the documentation ("Observability with OpenTelemetry" of Gemini CLI and "Telemetry" of Qwen Code, as of 2026-10) and
-from what Gemini CLI sends. One event tells of a call when it is over, with the decision on it; its spans
-(`gen_ai.operation.name` = `tool_call`) say less and are left alone.
+From the documentation ("Observability with OpenTelemetry" of Gemini CLI and "Telemetry" of Qwen Code) and from what
+Gemini CLI sends. One event tells of a call when it is over, with the decision on it; its spans, with
+`gen_ai.operation.name` = `tool_call`, say less and are left alone.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _MS: Final = 1_000_000
 
 
 def repeats(attributes: Attributes, name: str) -> bool:
-    """Whether a record only says in the words of GenAI what events of Gemini CLI say as well: its calls count once."""
+    """Whether a record says in the words of GenAI what events of Gemini CLI say as well: its calls count once."""
     return name == DETAILS and "installation.id" in attributes
 
 
@@ -60,10 +60,12 @@ def _call(attributes: Attributes, time: int) -> CallReport:
     if error_type in _REFUSED:
         decision, decider = DENIED, "policy"
     duration = attributes.get("duration_ms")
+    ran = decision != DENIED and error_type not in _NEVER_RAN
     return CallReport(
         None,
         facts,
-        ran=decision != DENIED and error_type not in _NEVER_RAN,
+        ran=ran,
+        never_ran=not ran,
         started=time - int((duration if isinstance(duration, int | float) else 0) * _MS),
         ended=time,
         decision=decision,

@@ -8,8 +8,12 @@ hot path and never changed afterwards; they are not frozen because that makes th
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from evaluator.items import CallStatus, Json, NotRecorded
+
+if TYPE_CHECKING:
+    from collector.conventions.reports import Report
 
 
 class Role(StrEnum):
@@ -88,5 +92,7 @@ class Reading:
     """The session by a key of the convention's own; the general keys are no business of a convention."""
     session_from: str = ""
     agent: str | None = None
+    report: "Report | None" = None
+    """What an agent says in an event or span of its own making."""
     blind: NotRecorded | None = None
     """Why a model span that may have asked for tools does not show which."""

@@ -1,7 +1,8 @@
 """Reports: what coding agents, and agents of a user's own making, say in one log record or span of theirs.
 
-One call may be told in several pieces: that it was asked for, that it was allowed, how it ended. A piece says only what
-it shows itself; `collector.assembly.reports` puts the pieces of a call, the turns and the order of a session together.
+One call may be told in several pieces: that it was asked for, that it was allowed, how it ended. A piece says only
+what it shows itself; `collector.assembly.reports` puts together the pieces of a call, the turns and the order of a
+session.
 """
 
 from collections.abc import Mapping
@@ -28,6 +29,8 @@ class CallReport:
     """The call as this piece shows it; its status counts only where it `ran`. None where it shows a decision only."""
     ran: bool = False
     """It says that the call has run, and how it ended."""
+    never_ran: bool = False
+    """It says that the call was refused before it ran, or that there is no such tool."""
     of_parent: bool = False
     """It is about the call of the span around it."""
     started: int = 0
