@@ -8,12 +8,16 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from collector.receiver.http import ASGIApp
+from collector.receiver.one_port import Grpc, OnePort, Tunnel
 
 
 class HttpServer:
-    """Serves an ASGI application on one host and port; port 0 takes a free one."""
+    """Serves an ASGI application on one host and port; port 0 takes a free one.
 
-    def __init__(self, app: ASGIApp, host: str, port: int, *, lifespan: bool) -> None:
+    Connections that speak HTTP/2 are passed on to the server that `grpc` names.
+    """
+
+    def __init__(self, app: ASGIApp, host: str, port: int, *, lifespan: bool, grpc: Grpc) -> None:
         self.host = host
         self.port = port
         self._config = uvicorn.Config(
@@ -30,6 +34,8 @@ class HttpServer:
             timeout_keep_alive=75,
         )
         self._state = ServerState()
+        self._grpc = grpc
+        self._tunnels: set[Tunnel] = set()
         self._server: asyncio.Server | None = None
         self._lifespan: Any = None
 
@@ -45,10 +51,13 @@ class HttpServer:
             listener.close()
             raise RuntimeError("the application could not start; see its log")
 
-        def protocol() -> asyncio.Protocol:
+        def http() -> asyncio.Protocol:
             make: Any = config.http_protocol_class
             made: asyncio.Protocol = make(config=config, server_state=self._state, app_state=self._lifespan.state)
             return made
+
+        def protocol() -> asyncio.Protocol:
+            return OnePort(http, self._grpc, self._tunnels)
 
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(protocol, sock=listener, backlog=config.backlog)
@@ -71,6 +80,8 @@ class HttpServer:
         for connection in list(self._state.connections):
             transport: Any = connection.transport
             transport.close()
+        for tunnel in list(self._tunnels):
+            tunnel.close()
         if self._lifespan is not None:
             await self._lifespan.shutdown()
         self._server = None

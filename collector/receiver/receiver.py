@@ -20,10 +20,10 @@ class Receiver:
     """Serves OTLP/HTTP (protobuf, JSON, trace-contract lines) and OTLP/gRPC in the running event loop.
 
     `sink` is called in the event loop for every request that carries something, before the client gets its success;
-    it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port; `grpc_port=None`
-    serves HTTP only. `app` gets every HTTP request that is not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the
-    bearer `token` guards these paths and gRPC, not `app`. `on_problem` is told in one sentence of each request that
-    was refused, and of each that lost a part.
+    it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port. OTLP/gRPC is taken on
+    the HTTP port as well, and has a port of its own unless `grpc_port` is None. `app` gets every HTTP request that is
+    not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the bearer `token` guards these paths and gRPC, not `app`.
+    `on_problem` is told in one sentence of each request that was refused, and of each that lost a part.
     """
 
     def __init__(
@@ -41,8 +41,11 @@ class Receiver:
         self.host = host
         self._intake = Intake(sink, raw, token, on_problem)
         self._otlp = OtlpApp(self._intake, app)
-        self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None)
+        self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None, grpc=self._grpc_address)
         self._grpc = None if grpc_port is None else _grpc_server(self._intake, host, grpc_port)
+        self._inner_grpc: GrpcServer | None = None
+        """Serves the gRPC of the HTTP port where there is no gRPC port."""
+        self._starting_grpc = asyncio.Lock()
 
     @property
     def counters(self) -> Counters:
@@ -81,12 +84,23 @@ class Receiver:
         self._intake.stopping = True
         self._http.close()
         under_way = set(self._otlp.in_flight)
-        finishing = [] if self._grpc is None else [asyncio.create_task(self._grpc.stop(GRACE))]
+        servers = [server for server in (self._grpc, self._inner_grpc) if server is not None]
+        finishing = [asyncio.create_task(server.stop(GRACE)) for server in servers]
         if under_way or finishing:
             await asyncio.wait([*under_way, *finishing], timeout=GRACE)
         for task in finishing:
             await task
         await self._http.stop()
+
+    async def _grpc_address(self) -> tuple[str, int]:
+        if self._grpc is not None:
+            return _authority(self.host).strip("[]"), self._grpc.port
+        async with self._starting_grpc:
+            if self._inner_grpc is None:
+                server = _grpc_server(self._intake, "127.0.0.1", 0)
+                await server.start()
+                self._inner_grpc = server
+        return "127.0.0.1", self._inner_grpc.port
 
 
 def _grpc_server(intake: Intake, host: str, port: int) -> "GrpcServer":
