@@ -349,3 +349,27 @@ def test_a_command_that_nobody_can_tell_the_ops_of_makes_never_unknown_with_the_
     verdict = over.results[0].verdict
     assert verdict.result is Result.UNKNOWN
     assert "its ops was not recorded: content capture is off; set CAPTURE=true" in verdict.reason
+
+
+WINDOW = {"each": {"event": "b"}, "requires_prior": {"event": "a"}, "within": {"seq": 3}}
+TURNS = WINDOW | {"within": {"turns": 3}}
+
+
+@pytest.mark.parametrize(
+    ("assertion", "items", "final"),
+    [
+        (WINDOW, [at(1), at(None, "b", time=20)], False),
+        (WINDOW, [at(None, time=10), at(2, "b")], True),
+        (WINDOW, [at(1), at(1, session="s2", time=15), at(None, "b", time=20)], True),
+        (WINDOW, [at(1, session="s2"), at(2, "b", time=20)], False),
+        (TURNS, [at(1, turn=1), at(2, "b")], False),
+        (TURNS, [at(1), at(2, "b", turn=2)], True),
+        (TURNS, [at(1, turn=1), at(1, turn=1, session="s2", time=15), at(2, "b", time=20)], True),
+    ],
+)
+def test_an_unknown_is_final_under_ordered_once_every_later_item_would_have_an_unknown_pair_too(
+    assertion: dict[str, Any], items: list[Item], final: bool
+) -> None:
+    over = feed(evaluation(assertion, Contract.ORDERED), items)
+    assert over.results[0].verdict.result is Result.UNKNOWN
+    assert over.results[0].verdict.final is final
