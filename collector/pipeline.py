@@ -24,7 +24,7 @@ class Pipeline:
         return lambda: self._watchers.remove(watcher)
 
     def receive(self, batch: Batch) -> None:
-        assembled = self.assembly.add(without_own_output(batch))
+        assembled = self.assembly.add(without_own_output(batch), sight=bool(self._watchers))
         self.index.apply(assembled.changes)
         for watcher in self._watchers:
             watcher.observe(assembled.sightings, assembled.changes)

@@ -52,9 +52,11 @@ class NotRecorded:
     """The vocabulary lets its emitter leave the value out where there is none: behaviors take it as missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One logical tool call, however many spans show it. Times are ns since the epoch."""
+class Call(NamedTuple):
+    """One logical tool call, however many spans show it. Times are ns since the epoch.
+
+    A tuple for the reasons that `Item` is one.
+    """
 
     name: str
     args: Mapping[str, Json] | NotRecorded

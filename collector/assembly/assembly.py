@@ -50,11 +50,12 @@ class Assembly:
         self._recorded: list[Execution] = []
         """The calls of trace-contract records, which are in no trace."""
 
-    def add(self, batch: Batch) -> Assembled:
-        """Take in a batch, in any order with any other."""
+    def add(self, batch: Batch, *, sight: bool = True) -> Assembled:
+        """Take in a batch, in any order with any other. `sight` is false where nobody looks at the sightings."""
         assembled = Assembled()
+        sightings = assembled.sightings if sight else None
         for span in batch.spans:
-            self._add_span(span, assembled.sightings)
+            self._add_span(span, sightings)
         for log in batch.logs:
             self._add_log(log)
         for record in batch.records:
@@ -112,7 +113,7 @@ class Assembly:
             self._joins.settle()
             self._dirty.clear()
 
-    def _add_span(self, span: Span, sightings: list[Sighting]) -> None:
+    def _add_span(self, span: Span, sightings: list[Sighting] | None) -> None:
         trace = self._trace(span.trace_id)
         if span.span_id in trace.nodes:
             return
@@ -135,7 +136,8 @@ class Assembly:
             if coding_agents.is_event(event):
                 node.owners = (*node.owners, *self._reported_event(span, index, event))
         self._place(trace, node, span.parent_id)
-        sightings.append(of_span(span, reading))
+        if sightings is not None:
+            sightings.append(of_span(span, reading))
 
     def _own(self, node: Node, trace: Trace, span: Span, reading: Reading) -> None:
         """Give the node what makes its items."""

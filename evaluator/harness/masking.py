@@ -48,8 +48,7 @@ class Masking:
     def call(self, call: Call) -> Call:
         if self._pattern is None:
             return call
-        return dataclasses.replace(
-            call,
+        return call._replace(
             name=self.text(call.name),
             args=call.args if isinstance(call.args, NotRecorded) else self.json(call.args),
             result=self.json(call.result),
