@@ -8,35 +8,17 @@ from dataclasses import dataclass
 
 from evaluator.expectations.reason import Reason, shown
 from evaluator.harness import clock
-from evaluator.harness.attribution import Correlation
-from evaluator.harness.client import AgentClient, Envelope, HeaderError, Message
-from evaluator.harness.hooks import HookError, Hooks
-from evaluator.harness.listener import Listener, TurnSent
-from evaluator.harness.masking import Masking
+from evaluator.harness.client import Envelope, HeaderError, Message
+from evaluator.harness.hooks import HookError
+from evaluator.harness.listener import TurnSent
+from evaluator.harness.means import Means
 from evaluator.harness.outcome import ClosedBy, Decision, ExecutionOutcome, Notice, TestKey, TurnOutcome
 from evaluator.harness.placeholders import PlaceholderError, Scope, fill_previous, uses_previous
 from evaluator.harness.reply import Reply
-from evaluator.harness.telemetry import TraceFile
-from evaluator.harness.turn import LiveTurn, Surroundings
+from evaluator.harness.turn import LiveTurn
 from evaluator.items import Call, Json
 from evaluator.language.spec import Test, Turn
 from evaluator.verdict import Status
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What the executions of one spec work with."""
-
-    around: Surroundings
-    client: AgentClient
-    hooks: Hooks
-    correlation: Correlation
-    masking: Masking
-    listener: Listener
-    notify: Callable[[Notice], None]
-    trace_files: Sequence[TraceFile]
-    agent_state: Callable[[], str]
-    """A sentence about an agent that is gone, or ""."""
 
 
 @dataclass(slots=True)

@@ -55,6 +55,8 @@ class Observation:
         """Seconds after a reply that telemetry is waited for, where nothing says that it is whole."""
         self.seen = 0
         """Turns of which anything was seen."""
+        self._entries = False
+        self._no_entries = False
         self.late_by: float | None = None
         """Seconds after its reply at which the first span of a turn came, if that was later than `settle`."""
 
@@ -75,6 +77,22 @@ class Observation:
                 self._blind_until = end + self._wait
             return max(end, self._blind_until)
         return end
+
+    def may_settle(self, *, incomplete: bool) -> bool:
+        """Whether a turn without an entry span need not be waited for, once all is there that it asks for.
+
+        Not if this agent sends entry spans: then one is still to come. Until that is known, an `incomplete` turn, one
+        whose spans name parents that have not arrived, is waited for.
+        """
+        return not self._entries and (self._no_entries or not incomplete)
+
+    def entered(self) -> None:
+        """An entry span came."""
+        self._entries = True
+
+    def settled_without_entry(self) -> None:
+        """`settle_time` passed, and no entry span came."""
+        self._no_entries = True
 
     def saw(self, turn: Watched) -> None:
         """The first span of a turn came."""

@@ -11,12 +11,13 @@ from evaluator.harness import clock
 from evaluator.harness.agent import RunningAgent
 from evaluator.harness.attribution import Attribution, Correlation
 from evaluator.harness.client import AgentClient
-from evaluator.harness.execution import Execution, Means
+from evaluator.harness.execution import Execution
 from evaluator.harness.hooks import HookError, Hooks
 from evaluator.harness.inventory import Inventory
 from evaluator.harness.judgement import Judge
 from evaluator.harness.listener import Listener
 from evaluator.harness.masking import Masking
+from evaluator.harness.means import Means
 from evaluator.harness.observation import BLIND_WAIT, Observation
 from evaluator.harness.outcome import Notice, SpecOutcome, Stop, SuiteOutcome, TestKey, TestOutcome
 from evaluator.harness.process import StartError, log_path
@@ -139,7 +140,7 @@ class SpecRun:
             await self._run_all(self._runs)
             await self._confirm(agent)
         except StartError as error:
-            self.stop = error.stop
+            self.stop = Stop(error.stop.code, self._masking.text(error.stop.text))
         finally:
             await agent.stop()
         # What the agent sent while it ended counts as well.

@@ -6,8 +6,9 @@ from decimal import ROUND_CEILING, Decimal
 
 from evaluator.expectations.reason import Reason
 from evaluator.harness import clock
-from evaluator.harness.execution import Execution, Means
+from evaluator.harness.execution import Execution
 from evaluator.harness.listener import TestStarted
+from evaluator.harness.means import Means
 from evaluator.harness.outcome import TestKey, TestOutcome
 from evaluator.harness.variations import Variations, VariationsError
 from evaluator.language.spec import Spec, Suite, Test

@@ -134,6 +134,7 @@ class LiveTurn:
                 self._missing.add(parent)
         if sighting.role == "turn" or (sighting.role in ENTRIES and self._enters(sighting, in_own_trace)):
             self._entry = True
+            self._around.observation.entered()
         if self.first_seen is None:
             self.first_seen = clock.ticks()
             self._around.observation.saw(self)
@@ -213,15 +214,17 @@ class LiveTurn:
             return None
         if self.reply.problem is not None or not self.needs_calls:
             return ClosedBy.REPLY
-        # A parent that was named and has not come is a span to come, and its other children came before it.
+        # A parent that was named and has not come is a span to come, and its other children come before it.
         if self._entry and not self._missing:
             return ClosedBy.EVIDENCE
-        if not self._entry and not self._missing and self.first_seen is not None and self._settled():
+        if not self._entry and self.first_seen is not None and self._settled():
             return ClosedBy.SETTLED
         deadline = self._around.observation.deadline(self)
         return ClosedBy.SETTLE_TIME if deadline is not None and clock.ticks() >= deadline else None
 
     def _settled(self) -> bool:
+        if not self._around.observation.may_settle(incomplete=bool(self._missing)):
+            return False
         return (self._monitor is None or self._monitor.settled) and self._enough(self.calls)
 
     def _close(self, cause: ClosedBy) -> None:
@@ -231,6 +234,8 @@ class LiveTurn:
         if arrived is not None and self.replied is not None and self.replied > arrived:
             arrived, span = None, ""
         self._whole = cause is not ClosedBy.FAILURE
+        if cause is ClosedBy.SETTLE_TIME and not self._entry and self.first_seen is not None:
+            self._around.observation.settled_without_entry()
         self.judge()
         self.decision = Decision(
             by=cause,

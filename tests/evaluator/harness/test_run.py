@@ -112,6 +112,46 @@ async def test_a_parent_that_is_missing_is_waited_for() -> None:
     assert closed_by(outcome) == [ClosedBy.EVIDENCE]
 
 
+async def test_an_entry_span_that_is_still_to_come_is_waited_for() -> None:
+    """The tool span names it as its parent, so more may have happened than is known."""
+
+    async def agent(message: Message) -> str:
+        message.call("other")
+        world.later(0.05, lambda: (message.call("pay"), message.entry()))
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS], settle_time=1000)
+    assert statuses(outcome) == [F]
+    assert codes(outcome) == ["forbidden_call"]
+
+
+async def test_an_agent_that_sends_entry_spans_is_waited_for_until_it_has() -> None:
+    async def agent(message: Message) -> str:
+        message.call("other", parent_id=message.parent_id)
+        if len(world.messages) == 1:
+            message.entry()
+        else:
+            world.later(0.05, lambda: (message.call("pay"), message.entry()))
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS, FORBIDS], settle_time=1000)
+    assert statuses(outcome) == [P, F]
+    assert codes(outcome, 1) == ["forbidden_call"]
+
+
+async def test_an_agent_whose_parents_never_come_is_waited_for_once() -> None:
+    async def agent(message: Message) -> str:
+        message.call("pay", parent_id=b"nowhere-")
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([CALLS, CALLS], settle_time=50)
+    assert statuses(outcome) == [P, P]
+    assert closed_by(outcome) == [ClosedBy.SETTLE_TIME, ClosedBy.SETTLED]
+
+
 async def test_the_calls_that_the_next_message_needs_are_waited_for() -> None:
     async def agent(message: Message) -> str:
         message.span("model---", "model", message.parent_id)
