@@ -55,8 +55,11 @@ def init(folder: Path, starter: Starter) -> None:
 
 
 def _nearest(wanted: str) -> str | None:
-    """The framework whose name, or a word of whose title, is like what was asked for."""
+    """The framework whose name has what was asked for in it, or is like it, or has a word like it in its title."""
+    within = [name for name in FRAMEWORKS if len(wanted) > 2 and wanted in name]
+    if within:
+        return within[0]
     words = {word.lower(): starter.name for starter in FRAMEWORKS.values() for word in starter.title.split()}
     words |= {name: name for name in FRAMEWORKS}
-    near = difflib.get_close_matches(wanted, words, n=1) or [word for word in FRAMEWORKS if wanted in word]
+    near = difflib.get_close_matches(wanted, words, n=1)
     return words[near[0]] if near else None

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from collector.cli.starters import FRAMEWORKS
+from tests.e2e.frameworks.results import add_result
 from tests.e2e.frameworks.starters import SPECS, TABLE, Framework, Project, right
 from tests.environments import free_port
 
@@ -41,19 +42,24 @@ def test_every_starter_is_put_to_the_test() -> None:
 def test_an_agent_gets_the_right_verdicts(project: Project, jobs: str) -> None:
     found = project.run("verdicts", "-j", jobs)
     assert found.verdicts == right("verdicts"), found.output
+    add_result(project.framework.name, project.versions, "verdicts", found.verdicts)
 
 
 @pytest.mark.parametrize("framework", WITH_APPROVALS)
 def test_a_call_has_happened_once_it_is_approved_and_not_before(project: Project) -> None:
     found = project.run("approvals")
     assert found.verdicts == right("approvals"), found.output
+    add_result(project.framework.name, project.versions, "approvals", found.verdicts)
 
 
 @pytest.mark.parametrize("framework", WITH_SWITCH)
 def test_without_content_a_verdict_that_needs_it_is_an_error_with_advice(project: Project) -> None:
     found = project.run("unseen", **project.framework.hidden or {})
     assert found.verdicts == right("unseen"), found.output
+    assert found.advice, found.output
     assert all(project.framework.advice in advice for advice in found.advice), found.output
+    without = {"switch": project.framework.hidden, "advice": sorted(found.advice), "verdicts": found.verdicts}
+    add_result(project.framework.name, project.versions, "without content", without)
 
 
 @pytest.mark.parametrize("framework", EVERY)

@@ -9,6 +9,7 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import gemini
+import observations
 from rules import next_step
 
 
@@ -66,12 +67,14 @@ def chat_completion(request, step):
 
 
 def chat_chunks(request, step):
+    """One chunk a tool call, as the real API does."""
     message = chat_message(step)
-    for index, call in enumerate(message.get("tool_calls", [])):
-        call["index"] = index
+    calls = message.pop("tool_calls", [])
+    deltas = [message, *({"tool_calls": [{**call, "index": index}]} for index, call in enumerate(calls))]
     base = {"id": new_id("chatcmpl"), "object": "chat.completion.chunk", "created": 1, "model": request["model"]}
+    for delta in deltas:
+        yield {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     reason = "tool_calls" if step.calls else "stop"
-    yield {**base, "choices": [{"index": 0, "delta": message, "finish_reason": None}]}
     yield {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": USAGE}
 
 
@@ -146,7 +149,8 @@ class Model(BaseHTTPRequestHandler):
         entries = request["messages"] if chat else request["input"]
         if isinstance(entries, str):
             entries = [{"role": "user", "content": entries}]
-        step = next_step(*since_user(entries))
+        step = next_step(*(observations.read(entries, text_of) or since_user(entries)))
+        step = observations.answered(step, request)
         if not request.get("stream"):
             answer = chat_completion(request, step) if chat else response(request, step)
             self.send("application/json", json.dumps(answer))

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from tests.e2e.frameworks.results import node_versions, python_versions
 from tests.environments import free_port, node_packages, python_environment, spanbar
 
 SPECS = Path(__file__).parent
@@ -62,11 +63,15 @@ class Project:
             "GOOGLE_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": model,
         }
-        if (folder / "package.json").exists():
-            (folder / "node_modules").symlink_to(node_packages(framework.name, folder / "package.json"))
+        package, requirements = folder / "package.json", folder / "requirements.txt"
+        if package.exists():
+            packages = node_packages(framework.name, package)
+            (folder / "node_modules").symlink_to(packages)
+            self.versions = node_versions(packages, package)
             self._variables["AGENT_START"] = "node agent.js"
         else:
-            python = python_environment(framework.name, (folder / "requirements.txt").read_text().splitlines())
+            python = python_environment(framework.name, requirements.read_text().splitlines())
+            self.versions = python_versions(python, requirements)
             self._variables["PATH"] = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
             self._variables["AGENT_START"] = "python agent.py"
 

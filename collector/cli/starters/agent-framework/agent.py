@@ -1,4 +1,4 @@
-"""A support agent on Microsoft Agent Framework. It needs OPENAI_API_KEY; OPENAI_BASE_URL and OPENAI_MODEL are optional."""
+"""A support agent on agent-framework. It needs OPENAI_API_KEY; OPENAI_BASE_URL and OPENAI_MODEL are optional."""
 
 import os
 

@@ -9,7 +9,8 @@ from crewai.tools import tool
 from openinference.instrumentation import using_session
 from openinference.instrumentation.crewai import CrewAIInstrumentor
 from orders import cancel_order, get_order, refund_order
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # Spans carry arguments and results. OPENINFERENCE_HIDE_INPUTS=true and ..._OUTPUTS=true leave them out.
 CrewAIInstrumentor().instrument(tracer_provider=provider)

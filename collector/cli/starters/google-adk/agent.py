@@ -27,9 +27,7 @@ agent = LlmAgent(
     tools=[get_order, cancel_order, refund_order, FunctionTool(delete_account, require_confirmation=True)],
     on_tool_error_callback=refused,
 )
-runner = Runner(
-    app_name="support", agent=agent, session_service=InMemorySessionService(), auto_create_session=True
-)
+runner = Runner(app_name="support", agent=agent, session_service=InMemorySessionService(), auto_create_session=True)
 CONFIRMATION = "adk_request_confirmation"
 waiting: dict[str, list[FunctionCall]] = {}
 

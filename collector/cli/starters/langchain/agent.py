@@ -10,7 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from openinference.instrumentation.langchain import LangChainInstrumentor
 from orders import RefundRefused, cancel_order, delete_account, get_order, refund_order
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # Spans carry arguments and results. OPENINFERENCE_HIDE_INPUTS=true and ..._OUTPUTS=true leave them out.
 LangChainInstrumentor().instrument(tracer_provider=provider)

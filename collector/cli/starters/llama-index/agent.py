@@ -8,7 +8,8 @@ from llama_index.llms.openai import OpenAI
 from openinference.instrumentation import using_session
 from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
 from orders import cancel_order, get_order, refund_order
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # Spans carry arguments and results. OPENINFERENCE_HIDE_INPUTS=true and ..._OUTPUTS=true leave them out.
 LlamaIndexInstrumentor().instrument(tracer_provider=provider)

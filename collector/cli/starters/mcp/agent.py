@@ -10,14 +10,15 @@ from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.instrumented import InstrumentationSettings
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # MCP itself records no arguments and no results: they are on the spans of the agent that calls the server.
 content = os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").upper() != "NO_CONTENT"
 Agent.instrument_all(InstrumentationSettings(tracer_provider=provider, include_content=content))
 
 # The server gets the environment, so that it exports its spans too.
-tools = MCPToolset(PythonStdioTransport("server.py", env=dict(os.environ)))
+tools = MCPToolset(PythonStdioTransport("server.py", env=dict(os.environ)), init_timeout=60)
 agent = Agent(
     f"openai:{os.environ.get('OPENAI_MODEL', 'gpt-5-mini')}",
     name="support",

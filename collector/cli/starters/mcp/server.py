@@ -2,7 +2,7 @@
 
 from mcp.server import MCPServer
 from orders import cancel_order, get_order, refund_order
-from service import provider
+from telemetry import provider
 
 server = MCPServer("orders")
 for function in (get_order, cancel_order, refund_order):

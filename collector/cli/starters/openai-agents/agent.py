@@ -7,7 +7,8 @@ from confirmation import is_yes, question
 from openinference.instrumentation import using_session
 from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
 from orders import cancel_order, delete_account, get_order, refund_order
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # Spans carry arguments and results. OPENINFERENCE_HIDE_INPUTS=true and ..._OUTPUTS=true leave them out.
 OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)

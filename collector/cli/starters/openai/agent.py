@@ -10,7 +10,8 @@ from opentelemetry import trace
 from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
 from opentelemetry.trace import Status, StatusCode
 from orders import RefundRefused, cancel_order, get_order, refund_order
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # Spans carry arguments and results. What they say may be personal: NO_CONTENT leaves it out.
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"

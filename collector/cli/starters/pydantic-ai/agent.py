@@ -7,7 +7,8 @@ from orders import RefundRefused, cancel_order, delete_account, get_order, refun
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, Tool
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.instrumented import InstrumentationSettings
-from service import provider, serve
+from service import serve
+from telemetry import provider
 
 # Spans carry arguments and results. What they say may be personal: include_content=False leaves it out.
 content = os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").upper() != "NO_CONTENT"

@@ -1,4 +1,4 @@
-"""The service around the agent: POST /chat, with telemetry over OTLP."""
+"""The service around the agent: POST /chat."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -6,17 +6,9 @@ from uuid import uuid4
 
 import uvicorn
 from fastapi import FastAPI
-from opentelemetry import trace
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from pydantic import BaseModel, Field
-
-# Where spans go is said by OTEL_EXPORTER_OTLP_ENDPOINT and its like, which spanbar sets; nothing here knows of it.
-provider = TracerProvider()
-provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-trace.set_tracer_provider(provider)
+from telemetry import provider
 
 
 class Message(BaseModel):
@@ -37,5 +29,5 @@ def serve(answer: Callable[[str, str], Awaitable[str]]) -> None:
         return {"status": "ok"}
 
     # Continues the trace that the incoming `traceparent` names: that is how spanbar knows whose calls these are.
-    FastAPIInstrumentor.instrument_app(app, excluded_urls="health")
+    FastAPIInstrumentor.instrument_app(app, tracer_provider=provider, excluded_urls="health")
     uvicorn.run(app, host="127.0.0.1", port=int(os.environ.get("PORT", "8731")), log_level="warning")

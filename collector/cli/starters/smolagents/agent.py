@@ -6,8 +6,9 @@ import os
 from openinference.instrumentation import using_session
 from openinference.instrumentation.smolagents import SmolagentsInstrumentor
 from orders import cancel_order, get_order, refund_order
-from service import provider, serve
+from service import serve
 from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
+from telemetry import provider
 
 # Spans carry arguments and results. OPENINFERENCE_HIDE_INPUTS=true and ..._OUTPUTS=true leave them out.
 SmolagentsInstrumentor().instrument(tracer_provider=provider)

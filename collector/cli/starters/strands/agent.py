@@ -9,7 +9,7 @@ from strands import Agent, tool
 from strands.models.openai import OpenAIModel
 from strands.vended_interventions.hitl import HumanInTheLoop
 
-# Strands makes spans by itself, with arguments and results, for the tracer provider that service.py has set.
+# Strands makes spans by itself, with arguments and results, for the tracer provider that telemetry.py has set.
 model = OpenAIModel(model_id=os.environ.get("OPENAI_MODEL", "gpt-5-mini"))
 tools = [tool(function) for function in (get_order, cancel_order, refund_order, delete_account)]
 agents: dict[str, Agent] = {}
