@@ -28,6 +28,12 @@ class Recording:
     def __str__(self) -> str:
         return f"{self.framework}/{self.scenario}"
 
+    @property
+    def paths(self) -> list[Path]:
+        """Its file of traces, and that of logs where there is one."""
+        names = (f"{self.scenario}.otlp", f"{self.scenario}.logs.otlp")
+        return [path for name in names if (path := CORPUS / self.framework / name).exists()]
+
     def batch(self) -> Batch:
         folder = CORPUS / self.framework
         batch = read_traces((folder / f"{self.scenario}.otlp").read_bytes())
