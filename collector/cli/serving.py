@@ -105,7 +105,7 @@ class Serving:
     async def stop(self) -> None:
         """Answer the requests under way, export the results as they stand, and end within five seconds."""
         self._unready = "it is stopping"
-        self.live.stop()
+        await self.live.stop()
         try:
             async with asyncio.timeout(DRAIN):
                 await self.receiver.stop()

@@ -34,6 +34,7 @@ OPENAPI: Final = Path(__file__).parent / "openapi.json"
 MOST_READERS: Final = 64
 """Event streams at the same time; the next is refused with 503."""
 
+GOODBYE: Final = 0.5
 LOGIN_BODY: Final = 8 * 1024
 
 _MEDIA: Final = {
@@ -74,6 +75,7 @@ class Live:
         self._access = Access(self._routes(), token)
         self.app: ASGIApp = self._access
         self._publishing: asyncio.Task[None] | None = None
+        self._left = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         self._publishing = asyncio.create_task(self.board.run())
@@ -82,16 +84,21 @@ class Live:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        await self.stop()
         if self._publishing is not None:
             self._publishing.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._publishing
 
-    def stop(self) -> None:
-        """Publish what is left and end the event streams."""
+    async def stop(self) -> None:
+        """Publish what is left and end the event streams; their readers have `GOODBYE` seconds to take it."""
         self.board.publish_gathered()
         self.feed.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE):
+                while self.board.readers:
+                    self._left.clear()
+                    await self._left.wait()
 
     def _routes(self) -> ASGIApp:
         routes = [
@@ -116,7 +123,7 @@ class Live:
             raise ApiProblem(503, "too_many_readers", f"{MOST_READERS} event streams are open; close one")
         last_id = request.headers.get("last-event-id") or query.text("last_event_id") or None
         stream = EventStream(self.feed, last_id, head=self._head, snapshot=self._snapshot, beat=self._totals)
-        return _Counted(stream, self.board)
+        return _Counted(stream, self.board, self._left)
 
     def _snapshot(self) -> Iterator[tuple[str, Any]]:
         if self.run is not None:
@@ -236,9 +243,10 @@ class _Undecoded:
 class _Counted:
     """Counts a reader for as long as its stream is open."""
 
-    def __init__(self, stream: ASGIApp, board: Board) -> None:
+    def __init__(self, stream: ASGIApp, board: Board, left: asyncio.Event) -> None:
         self._stream = stream
         self._board = board
+        self._left = left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._board.readers += 1
@@ -246,6 +254,7 @@ class _Counted:
             await self._stream(scope, receive, send)
         finally:
             self._board.readers -= 1
+            self._left.set()
 
 
 def _file(path: Path) -> Response:

@@ -57,6 +57,8 @@ class EventStream:
         leaving = asyncio.create_task(_left(receive))
         try:
             done, _ = await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            return  # the server is gone before its reader; to raise would be logged as an error of this app
         finally:
             for task in (writing, leaving):
                 task.cancel()

@@ -88,7 +88,8 @@ export class Board {
     this.body = h("div.body", { role: "rowgroup" });
     this.grid = h("div.grid.board", { role: "grid", tabindex: "0", "aria-label": `${noun} by behaviors`, "aria-multiselectable": "false" }, this.header, this.body);
     this.note = h("p.empty", { hidden: true });
-    return h("section.view", { "aria-label": noun }, h("div.bar", {}, this.search, this.chips, this.sort), this.note, this.grid);
+    const title = h("h1.unseen", {}, this.kind === "job" ? "Jobs" : "Sessions");
+    return h("section.view", { "aria-label": noun }, title, h("div.bar", {}, this.search, this.chips, this.sort), this.note, this.grid);
   }
 
   filter(change) {

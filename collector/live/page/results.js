@@ -31,9 +31,8 @@ export function ofLetter(letter) {
 export const word = ({ result, final }) => (final ? FINAL : SO_FAR)[result];
 
 /** What a screen reader says of a result. */
-export function spoken({ result, final }, revised) {
-  const said = result === "not_applicable" ? "not applicable" : result;
-  return `${said}, ${final ? "final" : "provisional"}${revised ? ", revised" : ""}`;
+export function spoken(outcome, revised) {
+  return `${word(outcome)}, ${outcome.final ? "final" : "provisional"}${revised ? ", revised" : ""}`;
 }
 
 /** A sign; `show` changes what it shows. */

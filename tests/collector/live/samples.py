@@ -107,19 +107,19 @@ async def served(
     text: str = BEHAVIORS,
     *,
     limits: Limits | None = None,
-    prepare: Callable[[Live], None] = lambda live: None,
+    port: int = 0,
     **options: Any,
 ) -> AsyncIterator[Served]:
     index = Index(program(text), limits=limits)
     live = Live(index, **options)
-    prepare(live)
-    receiver = Receiver(lambda batch: None, app=live.app, grpc_port=None, token=options.get("token"))
+    token = options.get("token")
+    receiver = Receiver(lambda batch: None, app=live.app, http_port=port, grpc_port=None, token=token)
     await receiver.start()
     async with live, httpx.AsyncClient(base_url=receiver.http_url, timeout=30, verify=False) as client:
         try:
             yield Served(index, live, receiver, client)
         finally:
-            live.stop()
+            await live.stop()
             await receiver.stop()
 
 

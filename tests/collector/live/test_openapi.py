@@ -1,5 +1,6 @@
 """The OpenAPI document against the server: every route, every answer, every event."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,8 +126,8 @@ async def test_events_are_as_documented() -> None:
         await _fill(room)
         room.index.apply([_taken_back(room)])
         room.live.board.publish_gathered()
-        room.live.stop()
-        seen += await stream.until("bye")
+        _, rest = await asyncio.gather(room.live.stop(), stream.until("bye"))
+        seen += rest
     assert {sent.name for sent in seen} == set(schemas) - {"beat"}
     for sent in seen:
         valid(schemas[sent.name], sent.data)

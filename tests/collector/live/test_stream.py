@@ -130,8 +130,9 @@ async def test_the_stream_says_goodbye_when_the_server_stops() -> None:
     async with served() as room, listening(room.client) as stream:
         await stream.until("synced")
         add(room.index, shell("git push --force"))
-        room.live.stop()
+        stopping = asyncio.create_task(room.live.stop())
         seen = await stream.until("bye")
+        await stopping
         assert ("no force push", "fail", True) in list(results_of(seen))
 
 
