@@ -108,7 +108,7 @@ async def test_redaction_keeps_content_and_secrets_from_the_backend_and_not_from
     spanbar, backend = await start_spanbar(), await start_spanbar()
     collector = await start_collector("redaction.yaml", SPANBAR=spanbar.grpc, OTLP_BACKEND=backend.grpc)
     said = {
-        "gen_ai.tool.call.arguments": '{"command": "git push"}',
+        "gen_ai.tool.call.arguments": '{"command": "make"}',
         "gen_ai.input.messages": "please push",
         "input.value": "please push",
         "note": "mail ada@example.org with Bearer abcdef123456",
