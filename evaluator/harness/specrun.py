@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from evaluator.expectations.reason import listed
 from evaluator.harness import clock
@@ -28,6 +29,10 @@ from evaluator.harness.turn import LiveTurn, Surroundings
 from evaluator.harness.variations import Variations
 from evaluator.language.spec import Spec
 from evaluator.verdict import Status
+
+
+_ROUNDS: Final = 20
+"""Turns of the event loop within which a request that has arrived is read, decoded and handed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,7 @@ class SpecRun:
         finally:
             await agent.stop()
         # What the agent sent while it ended counts as well.
-        self._judge_again()
+        await self._judge_again()
 
     def _means(self, client: AgentClient, agent: RunningAgent) -> Means:
         judge = Judge(self._inventory, search)
@@ -178,7 +183,7 @@ class SpecRun:
             await asyncio.sleep(max(0.0, self._confirmed_at() - clock.ticks()))
             for file in agent.trace_files:
                 await file.drain()
-            self._judge_again()
+            await self._judge_again()
             undecided = [run for run in self._runs if run.undecided]
             if not undecided:
                 return
@@ -190,7 +195,10 @@ class SpecRun:
         ends = [turn.accepting_until for turn in self._turns() if turn.needs_calls]
         return max((end for end in ends if end is not None), default=0.0)
 
-    def _judge_again(self) -> None:
+    async def _judge_again(self) -> None:
+        """Confirm every execution, after what has arrived at the sockets by now has been taken in."""
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
         for _, execution in self.executions():
             execution.confirm()
 
