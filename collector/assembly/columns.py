@@ -14,11 +14,13 @@ DIFF_KEY: Final = "hangar.diff.files"
 TOOL_KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("Bash", "BashOutput", "KillShell", "KillBash", "shell", "local_shell"), "shell"),
     **dict.fromkeys(("run_shell_command", "run_in_terminal", "exec_command", "container.exec"), "shell"),
+    **dict.fromkeys(("shell_command", "write_stdin", "PowerShell", "powershell", "bash", "runCommand"), "shell"),
     **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit"), "edit"),
     **dict.fromkeys(("apply_patch", "write_file", "replace", "str_replace_based_edit_tool", "edit_file"), "edit"),
-    **dict.fromkeys(("Read", "NotebookRead", "read_file", "read_many_files", "view_image"), "read"),
+    **dict.fromkeys(("create_file", "createFile", "replace_string_in_file", "insert_edit_into_file"), "edit"),
+    **dict.fromkeys(("Read", "NotebookRead", "read_file", "read_many_files", "view_image", "readFile"), "read"),
     **dict.fromkeys(("Grep", "Glob", "LS", "search_file_content", "glob", "list_directory", "grep_search"), "search"),
-    **dict.fromkeys(("WebFetch", "WebSearch", "web_fetch", "google_web_search", "web_search"), "web"),
+    **dict.fromkeys(("WebFetch", "WebSearch", "web_fetch", "google_web_search", "web_search", "webfetch"), "web"),
     **dict.fromkeys(("Skill", "activate_skill"), "skill"),
     **dict.fromkeys(("TodoWrite", "ExitPlanMode", "EnterPlanMode", "update_plan", "write_todos"), "plan"),
 }

@@ -4,6 +4,7 @@ The ops of shell commands, and the paths of files relative to the checkout. Wher
 `NotRecorded` with the reason, never a guess.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from posixpath import normpath
 from typing import Final
@@ -19,6 +20,7 @@ DERIVED_KINDS: Final = frozenset({"shell", "edit", "read"})
 
 UNTOLD: Final = NotRecorded("what the command does is not told by its text")
 NO_COMMAND: Final = NotRecorded("its arguments have no command that is known as one")
+SEVERAL: Final = NotRecorded("the patch changes several files")
 NO_CHECKOUT: Final = NotRecorded(
     "where the checkout is, that the file may be in, is not known",
     "OTEL_RESOURCE_ATTRIBUTES=hangar.checkout=/path/of/the/checkout",
@@ -26,6 +28,8 @@ NO_CHECKOUT: Final = NotRecorded(
 
 _COMMANDS: Final = ("command", "cmd", "full_command", "script", "code", "commandLine")
 _PATHS: Final = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file", "filename", "file")
+_PATCHES: Final = ("input", "patch")
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _WITHOUT_COMMAND: Final = frozenset({"BashOutput", "KillShell", "KillBash", "TaskOutput"})
 """Shell tools that look after commands which other calls have started."""
 _NO_BASH: Final = frozenset({"powershell", "pwsh"})
@@ -81,11 +85,18 @@ def repo_path(args: Mapping[str, Json] | NotRecorded, folders: Iterable[str]) ->
     """The path of the file that a call names, relative to the checkout; None where it names none, or one outside."""
     if isinstance(args, NotRecorded):
         return args
+    patch = next((args[key] for key in _PATCHES if isinstance(args.get(key), str)), None)
+    if patch is not None and (files := _PATCHED.findall(patch)):
+        return _relative(files[0], folders) if len(set(files)) == 1 else SEVERAL
     said = next((args[key] for key in _PATHS if key in args), None)
     if isinstance(said, NotRecorded):
         return said
     if not isinstance(said, str) or not said:
         return None
+    return _relative(said, folders)
+
+
+def _relative(said: str, folders: Iterable[str]) -> str | NotRecorded | None:
     path = normpath(said.replace("\\", "/"))
     if not _is_absolute(path):
         return None if path.startswith("../") else path

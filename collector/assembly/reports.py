@@ -177,7 +177,9 @@ class Session:
 
     def _mark_from(self, time: int) -> None:
         for member in self.members.within(time, None):
-            self._mark(member.call or member)
+            self._mark(member)
+            if member.call is not None:
+                self._mark(member.call)
 
 
 class Sessions:

@@ -28,7 +28,10 @@ AGENT_FRAMEWORK: Final = NotRecorded(
     CAUSE,
     "ENABLE_SENSITIVE_DATA=true OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental",
 )
+COPILOT_CHAT: Final = NotRecorded(CAUSE, "COPILOT_OTEL_CAPTURE_CONTENT=true")
+COPILOT: Final = NotRecorded(CAUSE, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true")
 
+_BY_SERVICE: Final = {"copilot-chat": COPILOT_CHAT, "github-copilot": COPILOT}
 _BY_SCOPE: Final = (
     ("agent_framework", AGENT_FRAMEWORK),
     ("opentelemetry.instrumentation.openai_v2", OPENAI_V2),
@@ -41,4 +44,7 @@ _BY_SCOPE: Final = (
 def switch_of(span: Span) -> NotRecorded:
     """What makes the content of a GenAI span visible."""
     name = span.scope.name
+    service = span.resource.attributes.get("service.name")
+    if isinstance(service, str) and service in _BY_SERVICE:
+        return _BY_SERVICE[service]
     return next((switch for prefix, switch in _BY_SCOPE if name.startswith(prefix)), GENAI)
