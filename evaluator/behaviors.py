@@ -1,79 +1,14 @@
 """Behaviors over units: a `Program` compiles them together, an `Evaluation` holds their results over one unit."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from evaluator.columns import getter
-from evaluator.dispatch import Dispatch, Hit, attribute_fields
-from evaluator.items import Change, Item, NotRecorded
+from evaluator.dispatch import Hit, attribute_fields
+from evaluator.items import Change, Item
 from evaluator.language.assertion import Behavior, UnitKind
-from evaluator.matchers import OPS, Predicate, compile_matcher
-from evaluator.operators import matchers, monitor
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.uncertain import UncertainMonitor
-from evaluator.operators.wording import placed
+from evaluator.section import Section, Subscription
 from evaluator.verdict import BehaviorResult, Contract, Result, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Subscription:
-    """Who is told of an item that matches a predicate: the monitor of a behavior, in a role."""
-
-    behavior: int
-    role: int
-
-
-class Section:
-    """The behaviors of one kind of unit, compiled."""
-
-    def __init__(self, behaviors: Sequence[Behavior], contract: Contract) -> None:
-        self.behaviors = tuple(behaviors)
-        self.contract = contract
-        numbers: dict[object, int] = {}
-        self.predicates: list[Predicate] = []
-        self.subscriptions: list[list[Subscription]] = []
-        self.roles: list[tuple[int, ...]] = []
-        """For each behavior, the predicate of each role."""
-        for position, behavior in enumerate(self.behaviors):
-            roles = []
-            for role, matcher in enumerate(matchers(behavior.assertion)):
-                if matcher not in numbers:
-                    numbers[matcher] = len(self.predicates)
-                    self.predicates.append(compile_matcher(matcher))
-                    self.subscriptions.append([])
-                self.subscriptions[numbers[matcher]].append(Subscription(position, role))
-                roles.append(numbers[matcher])
-            self.roles.append(tuple(roles))
-        self.dispatch = Dispatch(self.predicates)
-        self.blank = tuple(self.monitor(position) for position in range(len(self.behaviors)))
-        """A monitor of each behavior to which nothing was fed, for units in which nothing matches it."""
-        self.over_tools = tuple(
-            any(self.predicates[predicate].over_tools for predicate in roles) for roles in self.roles
-        )
-
-    def monitor(self, position: int) -> Monitor:
-        return monitor(self.behaviors[position].assertion, self.contract)
-
-    def uncertain(self, position: int, certain: Monitor) -> UncertainMonitor:
-        """The monitor that takes over when a match is in doubt."""
-        roles = self.roles[position]
-        return UncertainMonitor(
-            certain,
-            len(roles),
-            lambda: self.monitor(position),
-            lambda item, role: _doubt(self.predicates[roles[role]], item),
-            self.contract,
-        )
-
-
-def _doubt(predicate: Predicate, item: Item) -> str:
-    """Why nobody can say whether an item matches."""
-    for test in predicate.tests:
-        value = item.ops if test.field == OPS else getter(test.field)(item)
-        if test.holds(item) is None and isinstance(value, NotRecorded):
-            fix = f"; {value.fix}" if value.fix else ""
-            return f"{placed(item)} may match or not: its {test.field} was not recorded: {value.cause}{fix}"
-    raise AssertionError(f"the match of {item.id!r} is not in doubt")
 
 
 class Program:
@@ -117,8 +52,8 @@ class Evaluation:
         "_closed",
         "_cut",
         "_feeds",
-        "_match",
         "_final_at",
+        "_match",
         "_monitors",
         "_promised",
         "_results",

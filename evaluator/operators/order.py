@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from evaluator.items import Item
 from evaluator.language.assertion import Order
 from evaluator.operators.monitor import Explanation, Monitor
-from evaluator.operators.occurrences import Occurrences, precedes
+from evaluator.operators.occurrences import Occurrences
+from evaluator.operators.precedence import precedes
 from evaluator.operators.wording import placed
 from evaluator.verdict import Contract, Result
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from evaluator.items import Item
-from evaluator.operators.occurrences import Group, Heads, Run, SeqRun, TimeRun, by_time, group_of
+from evaluator.operators.precedence import Group, by_time, group_of
+from evaluator.operators.run import Heads, Run, SeqRun, TimeRun
 
 
 class _Heads(Heads):

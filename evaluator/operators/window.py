@@ -8,7 +8,7 @@ from sortedcontainers import SortedDict
 
 from evaluator.items import Item
 from evaluator.language.assertion import Within
-from evaluator.operators.occurrences import group_of
+from evaluator.operators.precedence import group_of
 from evaluator.operators.timeline import Earliest, Timeline
 
 
