@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import random
 import socket
 import subprocess
 import sys
@@ -61,11 +62,15 @@ def _make(folder: Path, *commands: Sequence[str | Path]) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-        assert isinstance(port, int)
-        return port
+    """A free port outside the range that connections are given theirs from, so that none takes it meanwhile."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with socket.socket() as bound:
+            try:
+                bound.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def spanbar(*arguments: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -30,7 +30,6 @@ from evaluator.harness.variations import Variations
 from evaluator.language.spec import Spec
 from evaluator.verdict import Status
 
-
 _ROUNDS: Final = 20
 """Turns of the event loop within which a request that has arrived is read, decoded and handed on."""
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Decimal
 
-from evaluator.expectations.reason import Reason
+from evaluator.expectations.reason import Reason, unverified
 from evaluator.harness import clock
 from evaluator.harness.execution import Execution
 from evaluator.harness.listener import TestStarted
@@ -143,7 +143,7 @@ class TestRun:
         try:
             paraphrases = await self._variations.of(trigger, test.variations)
         except VariationsError as error:
-            self._obstacle = Reason("variations_unavailable", self._means.masking.text(str(error)), test.place)
+            self._obstacle = unverified("variations_unavailable", self._means.masking.text(str(error)), test.place)
             return
         self._paraphrases = len(paraphrases)
         others = (_Phrasing(text, f'[variation: "{text}"]') for text in paraphrases)
@@ -213,10 +213,10 @@ class _Phrasing:
         return left > 0 and passed < plan.min_pass <= passed + left
 
     def status(self, plan: TestPlan) -> Status:
-        passed, errors = self.count(Status.PASSED), self.count(Status.ERROR)
-        if passed >= plan.min_pass:
+        """Failed only if failures alone decide it: runs that were spared count as neither."""
+        if self.count(Status.PASSED) >= plan.min_pass:
             return Status.PASSED
-        return Status.ERROR if passed + errors >= plan.min_pass else Status.FAILED
+        return Status.FAILED if plan.runs - self.count(Status.FAILED) < plan.min_pass else Status.ERROR
 
     def reasons(self, plan: TestPlan, label: str) -> Iterable[Reason]:
         """Each reason once, with how many of the runs it holds for."""

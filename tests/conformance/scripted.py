@@ -27,6 +27,7 @@ from evaluator.harness.specrun import Options
 from evaluator.harness.variations import CACHE, cache_key
 from evaluator.language import Problem, SpecProblems, read_spec
 from evaluator.language.spec import Spec
+from tests.environments import free_port
 from tests.waiting import until
 
 AGENT = Path(__file__).with_name("agent.py")
@@ -92,9 +93,7 @@ class World:
     def __init__(self, case: Case, folder: Path) -> None:
         self.case = case
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         correlates = "correlate" in json.dumps(case.get("spec", case.get("yaml", "")))
         arguments = [sys.executable, "-S", str(AGENT), str(folder / "script.json"), str(self.port)]
         self.start = [*arguments, *(["--own-traces"] if correlates else [])]

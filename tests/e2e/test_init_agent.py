@@ -1,7 +1,6 @@
 """What `highbar init` writes gives the same verdicts under `spanbar run`: its SDK can only write a file."""
 
 import json
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e import highbar
+from tests.environments import free_port
 
 PORT = "8731"
 """The port that `highbar init` writes."""
@@ -46,9 +46,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def write_project(folder: Path, *, guardrails: bool) -> None:
     """A new project of highbar's, on a free port."""
     subprocess.run(["highbar", "init"], cwd=folder, env=highbar.environment(), check=True, capture_output=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     for path in (folder / "agent.py", folder / "specs" / "quickstart.highbar.yaml"):
         text = path.read_text("utf-8").replace(PORT, port)
         path.write_text(text.replace("GUARDRAILS = True", f"GUARDRAILS = {guardrails}"), "utf-8")

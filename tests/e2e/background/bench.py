@@ -21,6 +21,7 @@ from evaluator.harness.outcome import RunOutcome
 from evaluator.harness.run import run_specs
 from evaluator.harness.specrun import Options
 from evaluator.language import parse_spec
+from tests.environments import free_port
 from tests.waiting import until
 
 AGENT = Path(__file__).parent / "agent.py"
@@ -65,9 +66,7 @@ class Bench:
 async def bench(way: Way) -> AsyncIterator[Bench]:
     telemetry = RunTelemetry(Pipeline(Index()))
     await telemetry.start()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    port = free_port()
     environment = agent_environment({}, telemetry.endpoints)
     command = [sys.executable, str(AGENT), str(port), way.export, way.entry, way.content]
     agent = await asyncio.create_subprocess_exec(*command, env=environment)
