@@ -3,8 +3,8 @@
 import fcntl
 import hashlib
 import os
-import shutil
 import random
+import shutil
 import socket
 import subprocess
 import sys
