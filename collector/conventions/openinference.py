@@ -145,8 +145,11 @@ def _calls(attributes: Attributes, message: str) -> Iterator[Asked]:
 
 def _shown(attributes: Attributes) -> Iterator[Shown]:
     prefixes: list[str] = []
-    while f"llm.input_messages.{len(prefixes)}.message.role" in attributes:
-        prefixes.append(f"llm.input_messages.{len(prefixes)}.message")
+    # openai-agents leaves number 0 to the instructions, also if there are none.
+    number = 0 if "llm.input_messages.0.message.role" in attributes else 1
+    while f"llm.input_messages.{number}.message.role" in attributes:
+        prefixes.append(f"llm.input_messages.{number}.message")
+        number += 1
     for prefix in after_last(prefixes, lambda each: f"{each}.tool_calls.0.tool_call.function.name" in attributes):
         call_id = attributes.get(f"{prefix}.tool_call_id")
         if call_id is not None:
