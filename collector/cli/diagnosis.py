@@ -7,7 +7,7 @@ from collector.cli.explanation import Arrived
 from collector.export.story import duration
 from evaluator.harness.clock import ticks
 from evaluator.harness.listener import Listener, TurnSent
-from evaluator.harness.outcome import Notice, TurnOutcome
+from evaluator.harness.outcome import Notice, RunOutcome, TurnOutcome
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
 from evaluator.language.spec import Spec
@@ -54,8 +54,9 @@ class Examination(Listener):
         self.sent = turn
         self._sent_at = ticks()
 
-    def turn_decided(self, turn: TurnSent, outcome: TurnOutcome) -> None:
-        self.outcome = outcome
+    def run_finished(self, outcome: RunOutcome) -> None:
+        turns = [turn for test in outcome.tests for execution in test.executions for turn in execution.turns]
+        self.outcome = turns[0] if turns else None
 
     def warning(self, notice: Notice) -> None:
         self.notices.append(notice)

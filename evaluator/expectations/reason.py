@@ -58,3 +58,10 @@ def listed(words: list[str], joint: str) -> str:
     if len(words) > 8:
         words = [*words[:8], f"{len(words) - 8} more"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+def unverifiable(
+    code: str, text: str, place: Place | None = None, *, fix: str = "", calls: tuple[Call, ...] = ()
+) -> Reason:
+    """A reason for which a test is an error: it could not be checked, or not be run."""
+    return Reason(code, text, place, error=True, fix=fix, calls=calls)

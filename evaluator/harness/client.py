@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evaluator.expectations.reason import unverified
+from evaluator.expectations.reason import unverifiable
 from evaluator.harness import http
 from evaluator.harness.placeholders import Scope, as_text, fill, fill_text
 from evaluator.harness.reply import LARGEST, Reply, Response, read
@@ -125,4 +125,4 @@ def _value(name: str, value: str) -> bytes:
 
 
 def _problem(code: str, text: str) -> Reply:
-    return Reply(problem=unverified(code, text))
+    return Reply(problem=unverifiable(code, text))

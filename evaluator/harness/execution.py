@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluator.expectations.reason import Reason, shown, unverified
+from evaluator.expectations.reason import Reason, shown, unverifiable
 from evaluator.harness import clock
 from evaluator.harness.client import Envelope, HeaderError, Message
 from evaluator.harness.hooks import HookError
@@ -83,7 +83,7 @@ class Execution:
         try:
             session = await self._means.hooks.setup(self._scope)
         except (HookError, PlaceholderError) as error:
-            self._not_sent(0, self._trigger(0), unverified("session_setup", self._shown(error)))
+            self._not_sent(0, self._trigger(0), unverifiable("session_setup", self._shown(error)))
         else:
             self._scope = dataclasses.replace(self._scope, session=session)
             began = clock.ticks()
@@ -108,15 +108,15 @@ class Execution:
         try:
             message = fill_previous(message, self._calls(), self.test_id)
         except PlaceholderError as error:
-            return self._not_sent(index, message, unverified("template_missing", self._shown(error), turn.place))
+            return self._not_sent(index, message, unverifiable("template_missing", self._shown(error), turn.place))
         scope = dataclasses.replace(self._scope, message=message)
         try:
             request = self._means.client.request(scope, envelope, headers)
             correlation = self._means.correlation.expected(scope)
         except PlaceholderError as error:
-            return self._not_sent(index, message, unverified("placeholder_missing", self._shown(error)))
+            return self._not_sent(index, message, unverifiable("placeholder_missing", self._shown(error)))
         except HeaderError as error:
-            return self._not_sent(index, message, unverified("bad_header", self._shown(error)))
+            return self._not_sent(index, message, unverifiable("bad_header", self._shown(error)))
         live = self._live(index, envelope, correlation)
         sent = _Sent(turn, self._event(index, message, live), live)
         self._sent.append(sent)

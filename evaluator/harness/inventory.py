@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from evaluator.expectations.reason import Reason, listed, unverified
+from evaluator.expectations.reason import Reason, listed, unverifiable
 from evaluator.harness.sighting import Sighting
 from evaluator.language.spec import CallExpectation, Expect
 
@@ -27,10 +27,10 @@ class Inventory:
         """What cannot be checked because the agent has no such tool, with the entry that asks for it."""
         for name in dict.fromkeys(expect.forbid):
             if self.lacks(name):
-                yield None, unverified("tool_not_observable", self._forbidden(name), expect.place)
+                yield None, unverifiable("tool_not_observable", self._forbidden(name), expect.place)
         for entry in expect.calls or ():
             if all(self.lacks(name) for name in entry.names):
-                yield entry, unverified("tool_not_observable", self._expected(entry.names), entry.place)
+                yield entry, unverifiable("tool_not_observable", self._expected(entry.names), entry.place)
 
     def undeclared(self, names: Iterable[str]) -> list[str]:
         """Of the forbidden names, those that nothing shows to be tools of the agent, if it declares none."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from evaluator.expectations import TurnMonitor
 from evaluator.expectations.matchers import RegexSearch
-from evaluator.expectations.reason import Reason, listed, unverified
+from evaluator.expectations.reason import Reason, listed, unverifiable
 from evaluator.harness.inventory import Inventory
 from evaluator.items import Change, Item
 from evaluator.language.spec import Expect
@@ -48,7 +48,7 @@ class Evidence:
         if self.problem is not None:
             return (self.problem,)
         unread = f"Telemetry of this test could not be read: {self.unreadable}"
-        found = (unverified("trace_unreadable", unread) if self.unreadable else None, self.blind)
+        found = (unverifiable("trace_unreadable", unread) if self.unreadable else None, self.blind)
         return tuple(reason for reason in found if reason is not None)
 
 
@@ -88,7 +88,7 @@ class Judge:
         if not any(self._passes(expect, evidence, more) is not passes for more in _choices(suspects)):
             return judged
         names = listed([repr(item.name) for item in suspects], "and")
-        reason = unverified(
+        reason = unverifiable(
             evidence.suspects_code,
             f"Calls to {names} say of no test that they are its own. If they are this one's, it would "
             f"{'fail' if passes else 'pass'}.",

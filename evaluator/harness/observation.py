@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from evaluator.expectations.reason import Reason, unverified
+from evaluator.expectations.reason import Reason, unverifiable
 from evaluator.harness import clock
 from evaluator.harness.attribution import Attribution
 from evaluator.harness.outcome import Notice
@@ -114,7 +114,7 @@ class Observation:
         """Why nothing shows that an instrumented agent handled a message, with the line that fixes it."""
         waited = f"within {self.settle:g} s of its reply"
         if collides:
-            return unverified(
+            return unverifiable(
                 "correlate_collision",
                 "Spans and records carry the same agent.correlate values for this test and for another, so nothing "
                 "shows whose they are.",
@@ -122,7 +122,7 @@ class Observation:
             )
         if self.late_by is not None and self._agent.settle_time_given:
             text = f"No span of this message came {waited}; this agent's come after {self.late_by:.1f} s."
-            return unverified("not_observed", text, fix=self._remedy())
+            return unverifiable("not_observed", text, fix=self._remedy())
         foreign = self._attribution.foreign - mark.foreign
         if foreign:
             last = self._attribution.foreign_name
@@ -130,19 +130,19 @@ class Observation:
                 f"{foreign} span{'s' if foreign > 1 else ''} came (the last: {last!r}), but none of this message's "
                 "trace: the agent does not carry on the traceparent header it is sent."
             )
-            return unverified("not_observed", text, fix=_PROPAGATE)
+            return unverifiable("not_observed", text, fix=_PROPAGATE)
         if self.seen:
             text = (
                 f"No span of this message came {waited}, although other messages of this run were seen: this path "
                 "of the agent is not instrumented, or its trace was not sampled."
             )
-            return unverified(
+            return unverifiable(
                 "not_observed", text, fix="Instrument this path, and set OTEL_TRACES_SAMPLER=always_on."
             )
         if self._attribution.received:
             text = "The agent sent telemetry before, but no span of any message of this run: it was not sampled, or "
-            return unverified("not_observed", text + "this path is not instrumented.", fix=_PROPAGATE)
-        return unverified("not_observed", f"No telemetry came at all {waited}.", fix=self._export())
+            return unverifiable("not_observed", text + "this path is not instrumented.", fix=_PROPAGATE)
+        return unverifiable("not_observed", f"No telemetry came at all {waited}.", fix=self._export())
 
     def _needed_ms(self) -> int:
         delay = (self.late_by or 0.0) * 1000
@@ -154,8 +154,9 @@ class Observation:
     def _export(self) -> str:
         if self._agent.start is not None:
             return (
-                "Instrument the agent with OpenTelemetry: it gets OTEL_EXPORTER_OTLP_ENDPOINT, for OTLP/HTTP. If its "
-                "exporter is the gRPC one, run with OTEL_EXPORTER_OTLP_PROTOCOL=grpc."
+                "Instrument the agent with OpenTelemetry, and leave the endpoint of its exporter to "
+                "OTEL_EXPORTER_OTLP_ENDPOINT, which it gets (OTLP/HTTP and OTLP/gRPC at the same URL). Look closer "
+                "with: spanbar doctor"
             )
         return "Start the agent with OTEL_EXPORTER_OTLP_ENDPOINT set to where spanbar listens, and instrument it."
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evaluator.expectations.reason import Reason, unverified
+from evaluator.expectations.reason import Reason, unverifiable
 from evaluator.harness.paths import PathError, walk
 from evaluator.items import Json
 from evaluator.language.spec import REPLY_KEYS
@@ -53,13 +53,13 @@ def _status_problem(response: Response) -> Reason | None:
     if 200 <= status < 300:
         return None
     if 300 <= status < 400:
-        return unverified(
+        return unverifiable(
             "reply_redirect",
             f"The agent answered {status} with Location {response.location or '(none)'}; redirects are not followed.",
             fix=f"Set agent.endpoint to {response.location}." if response.location else "",
         )
     body = _decoded(response)
-    return unverified("reply_status", f"The agent answered {status}: {body.strip() or '(no body)'}")
+    return unverifiable("reply_status", f"The agent answered {status}: {body.strip() or '(no body)'}")
 
 
 def _text_of(response: Response, path: tuple[str, ...] | None) -> Reply:
@@ -139,4 +139,4 @@ def _decoded(response: Response) -> str:
 
 
 def _problem(code: str, text: str, fix: str = "") -> Reply:
-    return Reply(problem=unverified(code, text, fix=fix))
+    return Reply(problem=unverifiable(code, text, fix=fix))

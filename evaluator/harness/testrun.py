@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Decimal
 
-from evaluator.expectations.reason import Reason, unverified
+from evaluator.expectations.reason import Reason, unverifiable
 from evaluator.harness import clock
 from evaluator.harness.execution import Execution
 from evaluator.harness.listener import TestStarted
@@ -143,7 +143,7 @@ class TestRun:
         try:
             paraphrases = await self._variations.of(trigger, test.variations)
         except VariationsError as error:
-            self._obstacle = unverified("variations_unavailable", self._means.masking.text(str(error)), test.place)
+            self._obstacle = unverifiable("variations_unavailable", self._means.masking.text(str(error)), test.place)
             return
         self._paraphrases = len(paraphrases)
         others = (_Phrasing(text, f'[variation: "{text}"]') for text in paraphrases)
