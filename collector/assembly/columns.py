@@ -26,15 +26,16 @@ TOOL_KINDS: Final[Mapping[str, str]] = {
 }
 """The kind of a tool by its name, where coding agents agree on names. Any other is `other`."""
 
-KEYS: Final = frozenset(
-    f"hangar.{key}"
-    for key in (
-        *("seq", "turn", "tool.kind", "shell.ops", "file.repo_path", "file.op", "tool.input", "tool.output"),
-        *("mcp.server", "mcp.tool", "test.trusted", "test.total", "test.complete"),
-    )
-) | {"gen_ai.skill.name"}
+_COLUMN_KEYS: Final = (
+    *("hangar.seq", "hangar.turn", "hangar.tool.kind", "hangar.shell.ops", "hangar.file.repo_path", "hangar.file.op"),
+    *("hangar.tool.input", "hangar.tool.output", "hangar.mcp.server", "hangar.mcp.tool", "gen_ai.skill.name"),
+    *("hangar.test.trusted", "hangar.test.total", "hangar.test.complete"),
+)
+KEYS: Final = frozenset(_COLUMN_KEYS)
 """The attributes that columns of a tool call come from. A span with none of them has only what its call says."""
 
+# Looking a member up in its enum is slow before Python 3.12.
+_TOOL, _EVENT, _APPROVAL = ItemKind.TOOL, ItemKind.EVENT, ItemKind.APPROVAL
 _HAPPENED: Final = {CallStatus.OK: "ok", CallStatus.ERROR: "error"}
 
 
@@ -51,7 +52,6 @@ class Place(NamedTuple):
 def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None, has_columns: bool = True) -> Item:
     """The item of a call that happened. `kind` is the tool's kind where its convention says it; `has_columns` is
     false for a span that has none of `KEYS`."""
-    item_id, session, job, _ = place
     name, server, tool = call.name, None, None
     if name.startswith("mcp__"):
         kind = "mcp"
@@ -62,49 +62,46 @@ def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None
     elif kind is None:
         kind = TOOL_KINDS.get(name, "other")
     status = _HAPPENED[call.status]
+    item_id, session, job, _ = place
+    started = call.started
     if not has_columns:
-        return Item(
+        return Item._make(
+            (
+                *(item_id, _TOOL, name, session, job, None, started, None, kind, (), None, None, None, None, status),
+                *(server, tool, None, None, None, None, None, attributes, call),
+            )
+        )
+    seq, turn, said_kind, ops, path, op, given, output, said_server, said_tool, skill, *test = map(
+        attributes.get, _COLUMN_KEYS
+    )
+    trusted, total, complete = test
+    return Item._make(
+        (
             item_id,
-            ItemKind.TOOL,
+            _TOOL,
             name,
             session,
             job,
+            None if seq is None else integer(seq),
+            started,
+            None if turn is None else integer(turn),
+            kind if said_kind is None else text(said_kind) or kind,
+            () if ops is None else texts(ops),
+            None if path is None else text(path),
+            None if op is None else text(op),
+            None if given is None else text(given),
+            None if output is None else text(output),
+            status,
+            server if said_server is None else text(said_server) or server,
+            tool if said_tool is None else text(said_tool) or tool,
+            None if skill is None else text(skill),
+            trusted,
+            total,
+            complete,
             None,
-            call.started,
-            None,
-            kind,
-            status=status,
-            mcp_server=server,
-            mcp_tool=tool,
-            attributes=attributes,
-            call=call,
+            attributes,
+            call,
         )
-    get = attributes.get
-    return Item(
-        item_id,
-        ItemKind.TOOL,
-        name,
-        session,
-        job,
-        integer(get("hangar.seq")),
-        call.started,
-        integer(get("hangar.turn")),
-        text(get("hangar.tool.kind")) or kind,
-        texts(get("hangar.shell.ops")),
-        text(get("hangar.file.repo_path")),
-        text(get("hangar.file.op")),
-        text(get("hangar.tool.input")),
-        text(get("hangar.tool.output")),
-        status,
-        text(get("hangar.mcp.server")) or server,
-        text(get("hangar.mcp.tool")) or tool,
-        text(get("gen_ai.skill.name")),
-        get("hangar.test.trusted"),
-        get("hangar.test.total"),
-        get("hangar.test.complete"),
-        None,
-        attributes,
-        call,
     )
 
 
@@ -112,9 +109,9 @@ def happening_item(place: Place, name: str, time: int, attributes: Attributes) -
     """The item of an event, a test run or an approval; a name or a status makes it an approval."""
     get = attributes.get
     approval = get("hangar.approval.status")
-    kind = ItemKind.EVENT
+    kind = _EVENT
     if name == APPROVAL or (approval is not None and name.endswith(APPROVAL)):
-        kind = ItemKind.APPROVAL
+        kind = _APPROVAL
         name, status = APPROVAL, approval
     elif name == TEST_RUN:
         status = first(attributes, "hangar.test.status", "test.suite.run.status", "hangar.status")
@@ -154,7 +151,7 @@ def diff_item(place: Place, files: tuple[str, ...], time: int, attributes: Attri
     turn = integer(attributes.get("hangar.turn"))
     return Item(
         place.id,
-        ItemKind.EVENT,
+        _EVENT,
         DIFF_FILES,
         place.session,
         place.job,
@@ -170,7 +167,7 @@ def approval_item(place: Place, call: Call, attributes: Attributes, status: str)
     """The approval of a call that was held, or only asked for."""
     return Item(
         place.id,
-        ItemKind.APPROVAL,
+        _APPROVAL,
         APPROVAL,
         place.session,
         place.job,

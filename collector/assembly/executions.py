@@ -6,7 +6,7 @@ A tool span below a tool span of the same name, with no agent or model span betw
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from collector.assembly.columns import Place, approval_item, tool_item
 from collector.assembly.derived import DERIVED_KINDS, derived
@@ -17,6 +17,12 @@ from collector.conventions.exceptions import SUSPENDING, bare
 from collector.conventions.reading import Role, ToolFacts
 from collector.telemetry import Attributes
 from evaluator.items import Call, CallStatus, Item, Json, NotRecorded
+
+# Looking a member up in its enum is slow before Python 3.12.
+_TOOL: Final = Role.TOOL
+_SUSPENDED: Final = CallStatus.SUSPENDED
+_DENIED: Final = CallStatus.DENIED
+_HAPPENED: Final = frozenset(status for status in CallStatus if status.happened)
 
 if TYPE_CHECKING:
     from collector.assembly.joins import Joins
@@ -60,7 +66,7 @@ class Execution:
     def register(self) -> None:
         """Take what the ancestors say into account: the layer around this one, and the session."""
         near = self.node.context.near
-        if self.outer is None and near is not None and near.role is Role.TOOL:
+        if self.outer is None and near is not None and near.role is _TOOL:
             around = near.owners[0]
             if isinstance(around, Execution) and _is_layer(around, self):
                 self.outer = around
@@ -101,8 +107,8 @@ class Execution:
     def is_open(self) -> bool:
         """The call may have been held: its span says so, or shows no result where every other does."""
         if self.raised is None and self.inner is None:
-            return self.facts.status is CallStatus.SUSPENDED or self.facts.unfinished
-        if self._outcome()[1] is CallStatus.SUSPENDED:
+            return self.facts.status is _SUSPENDED or self.facts.unfinished
+        if self._outcome()[1] is _SUSPENDED:
             return True
         return self.facts.unfinished and isinstance(self._filled("result"), NotRecorded)
 
@@ -112,10 +118,10 @@ class Execution:
         call = self.call()
         context = self.node.context
         place = Place(self.item_id, session_of(context, self.node.trace_id), context.job)
-        if call.status.happened:
+        if call.status in _HAPPENED:
             item = tool_item(place, call, self.attributes, self.facts.kind, self.has_columns)
             return (derived(item, self.folders) if item.tool_kind in DERIVED_KINDS else item,)
-        status = "denied" if call.status is CallStatus.DENIED else "suspended"
+        status = "denied" if call.status is _DENIED else "suspended"
         if status == "suspended" and self.joins.resumed(self) is not None:
             status = "allowed"
         place = place._replace(id=(*self.item_id, "approval"))
@@ -142,30 +148,32 @@ class Execution:
             shown = self.joins.shown_to(request)
             if shown is not None:
                 if shown.fact.denied and self.is_open:
-                    status = CallStatus.DENIED
+                    status = _DENIED
                 if isinstance(result, NotRecorded) and status.happened:
                     result = shown.fact.result
         if self.is_open and status.happened and self.joins.resumed(self) is not None:
-            status = CallStatus.SUSPENDED
+            status = _SUSPENDED
         return self._made_of(args, result, error, call_id, status)
 
     def _made_of(self, args: Any, result: Any, error: Any, call_id: str | None, status: CallStatus) -> Call:
         facts, node = self.facts, self.node
         agent = node.context.agent
-        return Call(
-            facts.name,
-            args,
-            result,
-            error,
-            self.started,
-            self.ended,
-            call_id,
-            status,
-            self.convention,
-            facts.source,
-            None if agent is None else agent.agent_name,
-            node.trace_id,
-            node.span_id,
+        return Call._make(
+            (
+                facts.name,
+                args,
+                result,
+                error,
+                self.started,
+                self.ended,
+                call_id,
+                status,
+                self.convention,
+                facts.source,
+                None if agent is None else agent.agent_name,
+                node.trace_id,
+                node.span_id,
+            )
         )
 
     def _filled(self, field: str) -> Json | NotRecorded:
@@ -183,7 +191,7 @@ class Execution:
         error, status = facts.error, facts.status
         if self.raised is not None and status.happened:
             error, status = self._raised(error)
-        if self.inner and status is not CallStatus.SUSPENDED and status is not CallStatus.DENIED:
+        if self.inner and status is not _SUSPENDED and status is not _DENIED:
             inner_error, inner_status = max(self.inner, key=lambda layer: (layer.ended, layer.moment))._outcome()
             if status is CallStatus.OK and inner_status is not CallStatus.OK:
                 return inner_error, inner_status
@@ -194,7 +202,7 @@ class Execution:
     def _raised(self, error: str | NotRecorded | None) -> tuple[str | NotRecorded | None, CallStatus]:
         kind, message = self.raised or ("", "")
         if bare(kind) in SUSPENDING:
-            return None, CallStatus.SUSPENDED
+            return None, _SUSPENDED
         return (error if isinstance(error, str) else message or kind), CallStatus.ERROR
 
 

@@ -38,9 +38,10 @@ class Joins:
     def place(self, execution: Execution) -> None:
         """Put a tool span where what is known of it now belongs."""
         self.mark(execution)
-        said = execution.node.context.said
-        call_id = execution.call_id if execution.is_call else None
-        key = (said, call_id, execution.is_open) if execution.is_call else None
+        said, call_id, key = None, None, None
+        if execution.is_call:
+            said, call_id = execution.node.context.said, execution.call_id
+            key = said, call_id, execution.is_open
         if execution.registered == key:
             return
         self.remove(execution)

@@ -45,7 +45,7 @@ def changes_of(owner: Owner) -> Sequence[Change]:
         return ()
     owner.emitted = new
     if not old:
-        return [Change(None, item) for item in new]
+        return [Change(None, new[0])] if len(new) == 1 else [Change(None, item) for item in new]
     before = {item.id: item for item in old}
     changes = []
     for item in new:

@@ -10,9 +10,13 @@ from typing import Any, Final, NamedTuple
 from collector.conventions.reading import Reading, Role
 from collector.telemetry import Attributes
 
-SESSION_KEYS: Final = ("hangar.session.id", "session.id", "gen_ai.conversation.id")
+_HANGAR, _SESSION, _CONVERSATION = "hangar.session.id", "session.id", "gen_ai.conversation.id"
+SESSION_KEYS: Final = (_HANGAR, _SESSION, _CONVERSATION)
 """In this order (SEMANTICS.md, section 1); for each the nearest: span, scope, resource, then ancestors."""
 JOB_KEY: Final = "hangar.job.id"
+
+
+_AGENTS: Final = frozenset({Role.AGENT, Role.WORKFLOW})
 
 
 class Context(NamedTuple):
@@ -67,7 +71,7 @@ class Node:
         role = self.role
         if role not in SIGNIFICANT:
             return self.context
-        if role is Role.AGENT or role is Role.WORKFLOW:
+        if role in _AGENTS:
             return self.context._replace(near=self, agent=self)
         return self.context._replace(near=self)
 
@@ -153,8 +157,8 @@ KEYS: Final = frozenset((*SESSION_KEYS, JOB_KEY))
 
 def own_context(attributes: Attributes, reading: Reading | None, shared: Context) -> Context:
     """What a span or log record says itself; `shared` is what its scope and resource say."""
-    hangar, session, conversation = (attributes.get(key) for key in SESSION_KEYS)
-    job = attributes.get(JOB_KEY)
+    get = attributes.get
+    hangar, session, conversation, job = get(_HANGAR), get(_SESSION), get(_CONVERSATION), get(JOB_KEY)
     framework = reading.session if reading is not None else None
     if hangar is None and session is None and conversation is None and job is None and framework is None:
         return shared

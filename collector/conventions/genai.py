@@ -19,6 +19,10 @@ from evaluator.items import CallStatus, Json, NotRecorded
 NAME: Final = "genai"
 OPERATION: Final = "gen_ai.operation.name"
 
+# Looking a member up in its enum is slow before Python 3.12.
+_TOOL, _MODEL = Role.TOOL, Role.MODEL
+_OK, _ERROR = CallStatus.OK, CallStatus.ERROR
+
 UNSPECIFIED: Final = frozenset({"<not specified>", "unknown", ""})
 """What stands where a call id should be when the framework has none (Google ADK on failure, agent-framework)."""
 NO_ARGUMENTS: Final = "None"
@@ -43,7 +47,7 @@ def read(span: Span) -> Reading | None:
         facts = read_tool(span)
         if facts.error is not None and (held := suspension(span)):
             hold(facts, held)
-        return Reading(NAME, Role.TOOL, facts)
+        return Reading(NAME, _TOOL, facts)
     return read_operation(span, NAME, operation)
 
 
@@ -73,7 +77,7 @@ def read_tool(
         if result is None
         else decoded(result),
         error=error,
-        status=CallStatus.OK if error is None else CallStatus.ERROR,
+        status=_OK if error is None else _ERROR,
         call_id=None if call_id is None or call_id in UNSPECIFIED else str(call_id),
         name_from=name_from,
         args_from=args_from,
@@ -104,7 +108,7 @@ def read_operation(span: Span, convention: str, operation: Any, absent: NotRecor
         return None
     attributes = span.attributes
     reading = Reading(convention, role, agent=text_or_none(attributes.get("gen_ai.agent.name")))
-    if role is Role.MODEL:
+    if role is _MODEL:
         read_messages(span, reading, absent or switch_of(span))
     else:
         definitions = attributes.get("gen_ai.tool.definitions")

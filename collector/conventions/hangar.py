@@ -20,6 +20,10 @@ NO_RESULT: Final = NotRecorded(
     "the span carries no result", "set gen_ai.tool.call.result on the tool.call span", optional=True
 )
 
+# Looking a member up in its enum is slow before Python 3.12.
+_TOOL: Final = Role.TOOL
+_OK, _ERROR = CallStatus.OK, CallStatus.ERROR
+
 
 def read(span: Span) -> Reading:
     """The call of a span named `tool.call`."""
@@ -39,14 +43,14 @@ def read(span: Span) -> Reading:
         arguments(args, lost(span, NO_ARGUMENTS)) if args is None or args_from[0] == "g" else _input(args),
         lost(span, NO_RESULT) if result is None else decoded(result),
         error,
-        CallStatus.OK if error is None else CallStatus.ERROR,
+        _OK if error is None else _ERROR,
         attributes.get("gen_ai.tool.call.id"),
         name_from,
         args_from if args is not None else "",
         result_from if result is not None else "",
         error_from,
     )
-    return Reading(NAME, Role.TOOL, facts)
+    return Reading(NAME, _TOOL, facts)
 
 
 def _input(text: object) -> "dict[str, object] | NotRecorded":

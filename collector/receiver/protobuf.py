@@ -46,11 +46,11 @@ class ReceivedSpan(Span):
 
     @property
     def start(self) -> int:  # type: ignore[override]
-        return int(self._message.start)
+        return self._message.start  # type: ignore[no-any-return]
 
     @property
     def end(self) -> int:  # type: ignore[override]
-        return int(self._message.end)
+        return self._message.end  # type: ignore[no-any-return]
 
     @property
     def kind(self) -> int:  # type: ignore[override]
