@@ -51,12 +51,17 @@ def test_every_starter_is_put_to_the_test() -> None:
     assert {each.name for each in TABLE} == set(FRAMEWORKS)
 
 
-@pytest.mark.parametrize("jobs", ["1", "8"])
 @pytest.mark.parametrize("framework", EVERY)
-def test_an_agent_gets_the_right_verdicts(project: Project, jobs: str) -> None:
-    found = project.run("verdicts", "-j", jobs)
+def test_an_agent_gets_the_right_verdicts_on_tests_that_run_at_once(project: Project) -> None:
+    found = project.run("verdicts", "-j", "8")
     assert found.verdicts == right("verdicts"), found.output
     add_result(project.framework.name, project.versions, "verdicts", found.verdicts)
+
+
+@pytest.mark.parametrize("framework", params(each for each in TABLE if not each.heavy))
+def test_an_agent_gets_the_right_verdicts_on_tests_one_after_another(project: Project) -> None:
+    found = project.run("verdicts")
+    assert found.verdicts == right("verdicts"), found.output
 
 
 @pytest.mark.parametrize("framework", WITH_APPROVALS)
