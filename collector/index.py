@@ -88,7 +88,8 @@ class Index:
         self.items = 0
         self.evicted = 0
         self._finished: dict[UnitKey, None] = {}
-        self._sessions = 0
+        self._sessions: dict[str, Unit] = {}
+        """The units of sessions, by the session alone: where nearly every item goes."""
         self._gone: OrderedDict[UnitKey, str] = OrderedDict()
         self._listeners: list[Listener] = []
 
@@ -98,7 +99,7 @@ class Index:
         return lambda: self._listeners.remove(listener)
 
     def sessions(self) -> Iterator[Unit]:
-        return (unit for unit in self.units.values() if unit.key.kind is UnitKind.SESSION)
+        return iter(self._sessions.values())
 
     def open(self, session: str) -> Unit:
         """The unit of a session that is known to exist, with items or without."""
@@ -146,6 +147,9 @@ class Index:
 
     def _apply(self, change: Change) -> None:
         old, new = change
+        if old is None and new is not None:
+            self._add(new, change)
+            return
         if old is not None and new is not None and _home(old) == _home(new) and old.job == new.job:
             home = self._unit(_home(new))
             if old.id in home.own:
@@ -157,21 +161,24 @@ class Index:
         if old is not None:
             self._remove(old)
         if new is not None:
-            self._add(new)
+            self._add(new, Change(None, new))
 
-    def _add(self, item: Item) -> None:
-        home = self._unit(_home(item))
-        if not self._admit(home):
+    def _add(self, item: Item, change: Change) -> None:
+        session = item.session
+        home = None if session is None else self._sessions.get(session)
+        if home is None:
+            home = self._unit(_home(item))
+        if self.limits.session_items is not None and not self._admit(home):
             return
-        if item.session is not None and item.job is not None:
+        if item.job is not None and session is not None:
             self._link(home, item.job)
         home.own[item.id] = item
         self.items += 1
-        change = Change(None, item)
         self._feed(home, change)
-        for unit in self._linked(home):
-            self._feed(unit, change)
-        if item.name == END_EVENT and item.session is not None:
+        if home.links:
+            for unit in self._linked(home):
+                self._feed(unit, change)
+        if item.name == END_EVENT and session is not None:
             self.close(home.key)
         if self.limits.items is not None and self.items > self.limits.items:
             self._evict(spare=home)
@@ -240,8 +247,8 @@ class Index:
             if (cause := self._gone.get(key)) is not None:
                 self._cut(unit, cause)
             if key.kind is UnitKind.SESSION:
-                self._sessions += 1
-                if self.limits.sessions is not None and self._sessions > self.limits.sessions:
+                self._sessions[key.id] = unit
+                if self.limits.sessions is not None and len(self._sessions) > self.limits.sessions:
                     self._evict(spare=unit)
         return unit
 
@@ -288,7 +295,7 @@ class Index:
         del self.units[unit.key]
         self._finished.pop(unit.key, None)
         if unit.key.kind is UnitKind.SESSION:
-            self._sessions -= 1
+            del self._sessions[unit.key.id]
 
     def _tell(self, update: Update) -> None:
         for listener in self._listeners:
