@@ -65,8 +65,7 @@ class Unit:
         return self.evaluation.results if self.evaluation is not None else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """One change of one unit: an item that came, changed or went, results (by position) that changed, or its end."""
 
     unit: Unit

@@ -1,38 +1,41 @@
 """Sightings: the neutral view of each span that the harness attributes to tests with."""
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from collector.conventions.reading import Reading, Role
 from collector.conventions.trace_contract import RecordReading
 from collector.telemetry import KIND_CONSUMER, KIND_SERVER, Span
 from evaluator.harness.sighting import Sighting
 
+_OTHER: Final = Role.OTHER  # looking a member up in its enum is slow before Python 3.12
+
 
 def of_span(span: Span, reading: Reading | None) -> Sighting:
     """A span as the harness sees it. A span that receives a request and is nothing else is a server."""
-    role = Role.OTHER if reading is None else reading.role
-    if role is Role.OTHER and span.kind in (KIND_SERVER, KIND_CONSUMER):
+    role = _OTHER if reading is None else reading.role
+    if role is _OTHER and span.kind in (KIND_SERVER, KIND_CONSUMER):
         role = Role.SERVER
-
-    def context(key: str) -> Any:
-        for attributes in (span.attributes, span.scope.attributes, span.resource.attributes):
-            value = attributes.get(key)
-            if value is not None:
-                return value
-        return None
-
     return Sighting(
         span.trace_id,
         span.span_id,
         span.parent_id,
         span.name,
         role,
-        tuple(link.trace_id for link in span.links),
-        context,
+        tuple(link.trace_id for link in span.links) if span.links else (),
+        partial(_context, span),
         span.start,
         span.end,
         None if reading is None else reading.declares,
     )
+
+
+def _context(span: Span, key: str) -> Any:
+    for attributes in (span.attributes, span.scope.attributes, span.resource.attributes):
+        value = attributes.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def of_record(reading: RecordReading) -> Sighting:

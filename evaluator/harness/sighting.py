@@ -4,15 +4,20 @@ The harness attributes spans to tests with it and knows nothing of OTLP; `collec
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from evaluator.items import Change
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """One span (or trace-contract record, which has no ids) that arrived. Times are ns."""
+def _nothing(_key: str) -> Any:
+    return None
+
+
+class Sighting(NamedTuple):
+    """One span (or trace-contract record, which has no ids) that arrived. Times are ns.
+
+    A tuple because one is made of every span that arrives.
+    """
 
     trace_id: bytes
     span_id: bytes
@@ -22,7 +27,7 @@ class Sighting:
     """`tool`, `model`, `agent`, `workflow`, `server`, `hello`, `turn` or `other`."""
     links: tuple[bytes, ...] = ()
     """The trace ids that the span links to."""
-    context: Callable[[str], Any] = field(default=lambda key: None)
+    context: Callable[[str], Any] = _nothing
     """The value of an attribute on the span, its scope or its resource; of a record, of its context."""
     start: int = 0
     end: int = 0
