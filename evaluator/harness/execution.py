@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-import secrets
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ class Execution:
         phrasing: str | None,
         on_revised: Callable[[], None],
     ) -> None:
-        self.test_id = secrets.token_hex(16)
+        self.test_id = os.urandom(16).hex()
         self.run_number = run
         self.phrasing = phrasing
         self._means = means
@@ -104,7 +104,7 @@ class Execution:
 
     async def _take_turn(self, index: int, headers: Mapping[str, Json]) -> None:
         turn, message = self._test.turns[index], self._trigger(index)
-        envelope = Envelope(secrets.token_bytes(16), secrets.token_bytes(8), self.test_id)
+        envelope = Envelope(os.urandom(16), os.urandom(8), self.test_id)
         try:
             message = fill_previous(message, self._calls(), self.test_id)
         except PlaceholderError as error:

@@ -7,7 +7,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -135,7 +134,7 @@ class _Worker:
             await process.wait()
 
     async def _start(self) -> None:
-        source = (files("evaluator.harness") / "hook_worker.py").read_text("utf-8")
+        source = Path(__file__).with_name("hook_worker.py").read_text("utf-8")
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
