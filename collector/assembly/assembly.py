@@ -7,7 +7,7 @@ from typing import Any, Final
 from collector import conventions
 from collector.assembly import columns, tree
 from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN, TOOL_KINDS
-from collector.assembly.derived import checkouts
+from collector.assembly.derived import CHECKOUT_KEYS, checkouts
 from collector.assembly.executions import Execution
 from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
@@ -19,12 +19,16 @@ from collector.assembly.sightings import of_record, of_span
 from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, Trace, own_context, shared_context
 from collector.conventions import coding_agents, trace_contract
 from collector.conventions.reading import Reading
-from collector.telemetry import Batch, LogRecord, Scope, Span, SpanEvent
+from collector.mapping import Claims
+from collector.telemetry import Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
 
-MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | {DIFF_KEY}
+CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
+MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | CHECKOUTS | {DIFF_KEY}
 """The attributes that decide what has to be looked at in a span at all; they are found in one pass over it."""
+
+_NAMED: Final = (APPROVAL, TEST_RUN)
 
 
 @dataclass(slots=True)
@@ -38,7 +42,9 @@ class Assembled:
 class Assembly:
     """Puts telemetry together. Owned by one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, mapping: Claims | None = None) -> None:
+        """What `mapping` claims, no convention reads."""
+        self._mapping = mapping
         self._traces: dict[bytes, Trace] = {}
         self._placed: dict[Owner, None] = {}
         """Owners that are new, or whose ancestors are."""
@@ -47,6 +53,8 @@ class Assembly:
         self._joins = Joins(self._dirty.setdefault)
         self._sessions = Sessions(self._dirty.setdefault)
         self._shared: tuple[Scope | None, Context] = (None, EMPTY)
+        self._folders: tuple[Resource | None, tuple[str, ...]] = (None, ())
+        """The last resource, and the checkouts that it names."""
         self._recorded: list[Execution] = []
         """The calls of trace-contract records, which are in no trace."""
 
@@ -118,15 +126,17 @@ class Assembly:
         if span.span_id in trace.nodes:
             return
         marks = MARKS.intersection(span.attributes)
-        reading = conventions.read(span, marks)
+        reading = None if self._mapping is None else self._mapping.read_span(span)
+        if reading is None:
+            reading = conventions.read(span, marks)
         node = Node(span.trace_id, span.span_id)
         context = self._shared_context(span)
         if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
             context = own_context(span.attributes, reading, context)
-        node.context = context
+        node.context = _as_claimed(context, reading)
         if reading is not None:
             node.role, node.agent_name = reading.role, reading.agent
-            self._own(node, trace, span, reading)
+            self._own(node, trace, span, reading, marks)
             if reading.tool is not None:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
         happenings = _happenings(span, marks)
@@ -139,7 +149,7 @@ class Assembly:
         if sightings is not None:
             sightings.append(of_span(span, reading))
 
-    def _own(self, node: Node, trace: Trace, span: Span, reading: Reading) -> None:
+    def _own(self, node: Node, trace: Trace, span: Span, reading: Reading, marks: Set[str]) -> None:
         """Give the node what makes its items."""
         times = span.start, span.end
         if reading.tool is not None:
@@ -148,7 +158,7 @@ class Assembly:
             execution = Execution(node, item_id, facts, reading.convention, *times, attributes, self._joins)
             execution.raised = trace.raised.get(span.span_id)
             if facts.name in TOOL_KINDS:
-                execution.folders = checkouts(attributes, span.resource.attributes)
+                execution.folders = self._folders_of(span, marks)
             node.owners = (execution,)
             if not trace.has_tools:
                 trace.has_tools = True
@@ -195,9 +205,11 @@ class Assembly:
         node = Node(log.trace_id, log_id(log))
         if node.span_id in trace.nodes:
             return
-        reading = conventions.read_log(log)
+        reading = None if self._mapping is None else self._mapping.read_log(log)
+        if reading is None:
+            reading = conventions.read_log(log)
         shared = shared_context(log.scope.attributes, log.resource.attributes)
-        node.context = own_context(log.attributes, reading, shared)
+        node.context = _as_claimed(own_context(log.attributes, reading, shared), reading)
         exception = raised_in(log)
         if exception is not None and log.span_id:
             trace.raised[log.span_id] = exception
@@ -241,6 +253,15 @@ class Assembly:
             trace = self._traces[trace_id] = Trace()
         return trace
 
+    def _folders_of(self, span: Span, marks: Set[str]) -> tuple[str, ...]:
+        """The checkouts that the span names, or its resource."""
+        resource = span.resource
+        if not CHECKOUTS.isdisjoint(marks):
+            return checkouts(span.attributes, resource.attributes)
+        if self._folders[0] is not resource:
+            self._folders = (resource, checkouts(resource.attributes))
+        return self._folders[1]
+
     def _shared_context(self, span: Span) -> Context:
         scope = span.scope
         if self._shared[0] is not scope:
@@ -248,15 +269,24 @@ class Assembly:
         return self._shared[1]
 
 
+def _as_claimed(context: Context, reading: Reading | None) -> Context:
+    """The context with the session and the job that a mapping says: its word is the user's own."""
+    if reading is None or not reading.claimed:
+        return context
+    return context._replace(hangar=reading.session or context.hangar, job=reading.job or context.job)
+
+
 def _happenings(span: Span, marks: Set[str]) -> list[Happening]:
     """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
     attributes = span.attributes
+    if not span.events and DIFF_KEY not in marks and span.name not in _NAMED:
+        return []
     found = [
         Happening(index, event.name, event.time, event.attributes)
         for index, event in enumerate(span.events)
         if not event.name.startswith(("gen_ai.", "tool.output")) and not coding_agents.is_event(event)
     ]
-    if span.name in (APPROVAL, TEST_RUN):
+    if span.name in _NAMED:
         found.append(Happening(None, span.name, span.start, attributes))
     elif DIFF_KEY in marks:
         found.append(Happening(None, "", span.start, attributes))

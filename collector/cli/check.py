@@ -11,14 +11,17 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from collector.assembly import Assembly
 from collector.cli.behavior_report import report
 from collector.cli.behavior_units import behavior_units, load_behaviors
 from collector.cli.endings import NothingRan
 from collector.cli.garbage import no_collection
+from collector.cli.mapping_option import mapping_option
 from collector.cli.run_outputs import close_exporter, exporter_of
 from collector.export.exporter import ResultExporter
 from collector.export.json import behaviors_document, write_document
 from collector.index import Index
+from collector.mapping import Claims
 from collector.pipeline import Pipeline
 from collector.receiver.files import FileProblem, read
 from evaluator.behaviors import Program
@@ -32,6 +35,7 @@ TOLD = 5
 @click.command()
 @click.argument("behaviors", type=click.Path(path_type=Path))
 @click.argument("traces", nargs=-1, required=True, type=click.Path(path_type=Path))
+@mapping_option
 @click.option("--ordered", is_flag=True, help="Take it that nothing arrives late, and report what is final by that.")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the results to FILE (- for stdout)."
@@ -39,7 +43,12 @@ TOLD = 5
 @click.option("--export", metavar="URL", help="Export results as OTLP; `env`: by OTEL_EXPORTER_OTLP_*.")
 @no_collection()
 def check(
-    behaviors: Path, traces: tuple[Path, ...], ordered: bool, json_file: Path | None, export: str | None
+    behaviors: Path,
+    traces: tuple[Path, ...],
+    ordered: bool,
+    json_file: Path | None,
+    export: str | None,
+    mapping: Claims | None,
 ) -> None:
     """Check BEHAVIORS over recorded TRACES, read as streams of any size.
 
@@ -52,7 +61,7 @@ def check(
     console = Console(stderr=json_file == Path("-"), highlight=False)
     program = Program(load_behaviors([behaviors]), Contract.ORDERED if ordered else Contract.ANY)
     index = Index(program)
-    pipeline = Pipeline(index)
+    pipeline = Pipeline(index, Assembly(mapping))
     unreadable = _feed(pipeline, traces, console)
     for session, _ in pipeline.assembly.sessions():
         index.open(session)

@@ -15,10 +15,12 @@ from collector.assembly import Assembly
 from collector.cli.diagnosis import Examination, Finding
 from collector.cli.endings import NothingRan
 from collector.cli.explanation import Arrived, tell
+from collector.cli.mapping_option import mapping_option
 from collector.cli.run import Ports, load_specs, ports_for
 from collector.cli.run_telemetry import RunTelemetry
 from collector.export.printable import printable
 from collector.index import Index
+from collector.mapping import Claims
 from collector.pipeline import Pipeline
 from collector.telemetry import Batch
 from evaluator.harness.run import run_specs
@@ -33,7 +35,10 @@ SIGNS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "yello
 @click.option("--message", help="What to send. Default: the first message of the spec.")
 @click.option("--http-port", type=click.IntRange(0, 65535), help="OTLP/HTTP port. Default: free; 4318 to attach.")
 @click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: free; 4317 to attach.")
-def doctor(spec: Path, message: str | None, http_port: int | None, grpc_port: int | None) -> None:
+@mapping_option
+def doctor(
+    spec: Path, message: str | None, http_port: int | None, grpc_port: int | None, mapping: Claims | None
+) -> None:
     """Start (or attach to) the agent of SPEC, send it one message, and explain what arrived: whether spans come, how
     late, whether they continue the message's trace, which convention they follow, each tool call with where it was
     read, what is missing, and the line that fixes it.
@@ -42,7 +47,7 @@ def doctor(spec: Path, message: str | None, http_port: int | None, grpc_port: in
     """
     (loaded,) = load_specs([spec], None)
     ports = ports_for([loaded], "127.0.0.1", http_port, grpc_port)
-    findings = asyncio.run(_examine(_one_message(loaded, message), ports))
+    findings = asyncio.run(_examine(_one_message(loaded, message), ports, mapping))
     sys.exit(1 if any(finding.ok is False for finding in findings) else 0)
 
 
@@ -55,9 +60,9 @@ def _one_message(spec: Spec, message: str | None) -> Spec:
     return replace(spec, suites=(Suite("doctor", (test,), place),))
 
 
-async def _examine(spec: Spec, ports: Ports) -> list[Finding]:
+async def _examine(spec: Spec, ports: Ports, mapping: Claims | None) -> list[Finding]:
     console = Console(highlight=False)
-    arrived, assembly = Arrived(), Assembly()
+    arrived, assembly = Arrived(), Assembly(mapping)
     examination = Examination(arrived)
     pipeline = _Noting(Index(), assembly, arrived)
     async with AsyncExitStack() as stack:

@@ -9,7 +9,9 @@ from rich.console import Console
 from collector.assembly import Assembly
 from collector.cli.endings import NothingRan
 from collector.cli.explanation import Arrived, document, tell
+from collector.cli.mapping_option import mapping_option
 from collector.export.json import write_document
+from collector.mapping import Claims
 from collector.receiver.files import FileProblem, read
 
 
@@ -18,14 +20,15 @@ from collector.receiver.files import FileProblem, read
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the document to FILE (- for stdout)."
 )
-def explain(traces: tuple[Path, ...], json_file: Path | None) -> None:
+@mapping_option
+def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | None) -> None:
     """Explain what recorded TRACES say: what arrived, which convention read it, each tool call with where its name,
     arguments and result came from, what was ignored and why, and the line that makes visible what is missing.
 
     A trace file is OTLP traces or logs (protobuf or JSON lines), trace-contract lines, or gzip of these. Files that
     belong together (traces and their logs) go into one call. Exit code: 0, or 2 if a file cannot be read.
     """
-    assembly, arrived = Assembly(), Arrived()
+    assembly, arrived = Assembly(mapping), Arrived()
     problems: list[FileProblem] = []
     for path in traces:
         try:

@@ -12,14 +12,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from collector.assembly import Assembly
 from collector.cli.behavior_units import BadFiles, load_behaviors
 from collector.cli.endings import NothingRan
+from collector.cli.mapping_option import mapping_option
 from collector.cli.report import TerminalReport
 from collector.cli.run_behaviors import RunBehaviors
 from collector.cli.run_outputs import Outputs
 from collector.cli.run_telemetry import RunTelemetry
 from collector.cli.specs import find
 from collector.index import Index
+from collector.mapping import Claims
 from collector.pipeline import Pipeline
 from evaluator.behaviors import Program
 from evaluator.harness.environment import asks_for_grpc
@@ -72,6 +75,7 @@ class Ports:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to receive.")
 @click.option("--http-port", type=click.IntRange(0, 65535), help="OTLP/HTTP port. Default: free; 4318 to attach.")
 @click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: none; 4317 to attach.")
+@mapping_option
 def run(
     specs: tuple[Path, ...],
     behavior_files: tuple[Path, ...],
@@ -90,6 +94,7 @@ def run(
     host: str,
     http_port: int | None,
     grpc_port: int | None,
+    mapping: Claims | None,
 ) -> None:
     """Run test specs: SPEC is a file, or a folder of *.highbar.yaml (default: specs/).
 
@@ -120,7 +125,7 @@ def run(
         forward=forward_url,
         live=live is not None,
     )
-    job = _Job(loaded, load_behaviors(behavior_files), options, ports, outputs, TerminalReport(console))
+    job = _Job(loaded, load_behaviors(behavior_files), options, ports, outputs, TerminalReport(console), mapping)
     sys.exit(_go(job))
 
 
@@ -155,12 +160,13 @@ class _Job:
     ports: Ports
     outputs: Outputs
     report: TerminalReport
+    mapping: Claims | None
 
     async def run(self) -> RunOutcome:
         everywhere, named = list(self.behaviors), named_behaviors(self.specs)
         programs = dict.fromkeys([*everywhere, *(behavior for each in named.values() for behavior in each)])
         index = Index(Program(tuple(programs)))
-        pipeline = Pipeline(index)
+        pipeline = Pipeline(index, Assembly(self.mapping))
         behaviors = RunBehaviors(index, pipeline.assembly, everywhere, named, tests_naming(self.specs))
         async with AsyncExitStack() as stack:
             outputs = await stack.enter_async_context(self.outputs.opened(index))

@@ -4,16 +4,17 @@ import json
 
 import click
 
+from collector.mapping.schema import mapping_schema
 from evaluator.language.behavior_schema import behavior_schema
 from evaluator.language.schema import spec_schema
 
-FORMATS = {"spec": spec_schema, "behaviors": behavior_schema}
+FORMATS = {"spec": spec_schema, "behaviors": behavior_schema, "mapping": mapping_schema}
 
 
 @click.command()
-@click.argument("format_name", metavar="[spec|behaviors]", type=click.Choice(list(FORMATS)), default="spec")
+@click.argument("format_name", metavar="[spec|behaviors|mapping]", type=click.Choice(list(FORMATS)), default="spec")
 def schema(format_name: str) -> None:
-    """Print the JSON Schema (draft 2020-12) of test specs or of behavior files, for editors.
+    """Print the JSON Schema (draft 2020-12) of test specs, behavior files or mappings, for editors.
 
     Save it and name it in the first line of a file: # yaml-language-server: $schema=spec.schema.json
     """

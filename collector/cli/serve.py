@@ -13,6 +13,7 @@ import click
 from collector.cli.behavior_units import load_behaviors
 from collector.cli.config import read_config
 from collector.cli.exporting import ResultExports
+from collector.cli.mapping_option import mapping_option
 from collector.cli.quantities import Duration
 from collector.cli.serving import Serving, Settings
 from collector.export.destination import DestinationError
@@ -23,6 +24,7 @@ from collector.index import Limits
 from collector.journal import Journal
 from collector.live.access import is_loopback
 from collector.live.alarms import Alarm
+from collector.mapping import Claims
 from evaluator.verdict import Contract
 
 _log = logging.getLogger("collector.cli.serve")
@@ -75,8 +77,10 @@ _log = logging.getLogger("collector.cli.serve")
     type=click.Path(path_type=Path),
     help="Note sessions in FILE: after a restart, what goes on is unknown and never pass.",
 )
+@mapping_option
 def serve(
     *,
+    mapping: Claims | None,
     behaviors: tuple[Path, ...],
     host: str,
     http_port: int,
@@ -111,6 +115,7 @@ def serve(
         grpc_port=grpc_port,
         token=_token(host, token, token_file),
         idle=idle,
+        mapping=mapping,
         limits=Limits(sessions=max_sessions, items=max_items, session_items=max_session_items),
         on_fail=_targets(on_fail),
         exports=_exports(export, export_header),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from collector.assembly import Assembly
 from collector.cli.exporting import ResultExports, outcomes
 from collector.export.forward import Forwarder
 from collector.export.record import Recorder
@@ -17,6 +18,7 @@ from collector.live.alarms import Alarm
 from collector.live.app import Live
 from collector.live.idle import IdleCloser
 from collector.live.metrics import Histogram, Metric, single
+from collector.mapping import Claims
 from collector.pipeline import Pipeline
 from collector.receiver import Received, Receiver
 from collector.retention import Retention
@@ -50,6 +52,7 @@ class Settings:
     forwarders: Sequence[Forwarder]
     recorder: Recorder | None
     journal: Journal | None = None
+    mapping: Claims | None = None
 
 
 class Serving:
@@ -58,7 +61,7 @@ class Serving:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.index = Index(Program(settings.behaviors, settings.contract), limits=settings.limits)
-        self.pipeline = Pipeline(self.index)
+        self.pipeline = Pipeline(self.index, Assembly(settings.mapping))
         self.live = Live(
             self.index,
             token=settings.token,

@@ -10,6 +10,7 @@ FOLDER: Final = Path("specs")
 """Where specs are looked for when none are named."""
 SPEC_PATTERN: Final = "*.highbar.yaml"
 BEHAVIORS_PATTERN: Final = "*.behaviors.yaml"
+MAPPING_PATTERN: Final = "*.mapping.yaml"
 
 
 class NothingFound(NothingRan):

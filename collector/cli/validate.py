@@ -9,7 +9,8 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from collector.cli.specs import BEHAVIORS_PATTERN, SPEC_PATTERN, find
+from collector.cli.specs import BEHAVIORS_PATTERN, MAPPING_PATTERN, SPEC_PATTERN, find
+from collector.mapping import read_mapping
 from evaluator.language import Problem, SpecProblems, read_spec
 from evaluator.language.behaviors import read_behaviors
 from evaluator.language.composer import compose
@@ -33,13 +34,13 @@ class Findings:
 @click.option("--runs", type=click.IntRange(1), help="Check min_pass as `spanbar run --runs N` would.")
 @click.pass_context
 def validate(context: click.Context, paths: tuple[Path, ...], runs: int | None) -> None:
-    """Check test specs and behavior files. Nothing is run.
+    """Check test specs, behavior files and mappings. Nothing is run.
 
-    Every problem of every file is shown with its place. DIR means all *.highbar.yaml and *.behaviors.yaml in it;
-    without any name, specs/ is looked through. Exit code: 0 all valid, 2 not.
+    Every problem of every file is shown with its place. DIR means all *.highbar.yaml, *.behaviors.yaml and
+    *.mapping.yaml in it; without any name, specs/ is looked through. Exit code: 0 all valid, 2 not.
     """
     console = Console(highlight=False, soft_wrap=True)
-    findings = list(_all_findings(find(paths, SPEC_PATTERN, BEHAVIORS_PATTERN), runs))
+    findings = list(_all_findings(find(paths, SPEC_PATTERN, BEHAVIORS_PATTERN, MAPPING_PATTERN), runs))
     for found in findings:
         _show(console, found)
     problems = sum(len(found.problems) for found in findings)
@@ -61,10 +62,13 @@ def _all_findings(paths: Sequence[Path], runs: int | None) -> Iterable[Findings]
 
 
 def examine(path: Path, runs: int | None = None) -> Findings:
-    """Read one file. It is a behavior file when its top-level key is `behaviors`, else a test spec."""
+    """Read one file. It is a behavior file when its top-level key is `behaviors`, a mapping when that is `mapping`,
+    else a test spec."""
     try:
-        if _has_behaviors(path):
+        if _has(path, "behaviors"):
             return Findings(path, _count(len(read_behaviors(path)), "behavior"))
+        if _has(path, "mapping"):
+            return Findings(path, _count(len(read_mapping(path)), "rule"))
         spec = read_spec(path, environ=os.environ, runs=runs)
     except SpecProblems as error:
         return Findings(path, "", error.problems)
@@ -74,12 +78,13 @@ def examine(path: Path, runs: int | None = None) -> Findings:
     return Findings(path, holds, warnings=spec.warnings, behaviors=named)
 
 
-def _has_behaviors(path: Path) -> bool:
+def _has(path: Path, key: str) -> bool:
+    """Whether a top-level key says what kind of file this is."""
     try:
         root = compose(path.read_bytes(), str(path)).root
     except OSError:
         return False  # read_spec says why it cannot be read
-    return isinstance(root, MapNode) and root.get("behaviors") is not None and root.get("agent") is None
+    return isinstance(root, MapNode) and root.get(key) is not None and root.get("agent") is None
 
 
 def _as_named(file: Path) -> Path:

@@ -92,6 +92,9 @@ class Reading:
     """The session by a key of the convention's own; the general keys are no business of a convention."""
     session_from: str = ""
     agent: str | None = None
+    claimed: bool = False
+    """A mapping of the user's claims it; what that says of session and job comes before anything else."""
+    job: str | None = None
     report: "Report | None" = None
     """What an agent says in an event or span of its own making."""
     blind: NotRecorded | None = None

@@ -95,7 +95,7 @@ def test_the_behavior_files_that_a_spec_names_are_checked_too_and_once() -> None
     [
         ((), "there is no specs"),
         (("none.yaml",), "there is no none.yaml"),
-        (("empty",), "no *.highbar.yaml and no *.behaviors.yaml in empty"),
+        (("empty",), "no *.highbar.yaml and no *.behaviors.yaml and no *.mapping.yaml in empty"),
     ],
 )
 def test_nothing_to_check_is_no_success(arguments: tuple[str, ...], said: str) -> None:
