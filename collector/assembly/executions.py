@@ -151,9 +151,19 @@ class Execution:
                     status = _DENIED
                 if isinstance(result, NotRecorded) and status.happened:
                     result = shown.fact.result
-        if self.is_open and status.happened and self.joins.resumed(self) is not None:
+        if self.is_open and status.happened and (self._awaits_answer() or self.joins.resumed(self) is not None):
             status = _SUSPENDED
         return self._made_of(args, result, error, call_id, status)
+
+    def _awaits_answer(self) -> bool:
+        """The model asked for the call and was shown no result, where a call that ran is always answered."""
+        named = self.named
+        return (
+            self.facts.answered
+            and named is not None
+            and named.asked.call_id is not None
+            and self.joins.shown_to(named) is None
+        )
 
     def _made_of(self, args: Any, result: Any, error: Any, call_id: str | None, status: CallStatus) -> Call:
         facts, node = self.facts, self.node

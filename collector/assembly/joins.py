@@ -227,8 +227,9 @@ class Joins:
         group = self._group(request)
         runs = [] if group is None else group.runs.within(request.messages.started, group.end_of(request))
         following = next(iter(runs), None) or self._left_over_after(request)
-        fits = isinstance(following, Execution) and _elsewhere(following, execution)
-        return following if fits and isinstance(following, Execution) else None
+        if isinstance(following, Execution) and _elsewhere(following, execution):
+            return following
+        return self._held.resumption((execution.node.context.said or "", execution.name), execution)
 
     def _later_run(self, execution: Execution, call_id: str) -> Execution | None:
         group = self._groups.find(scope(execution.node, call_id))

@@ -77,6 +77,8 @@ def _tool(span: Span) -> ToolFacts:
         bare=None if isinstance(args, Mapping) or value == REDACTED else value,
         unfinished=value is not None and output is None and error is None and value != REDACTED,
     )
+    # openai-agents, whose spans have the tool's own name, ends the span of a call that waits like any other.
+    facts.answered = span.name == facts.name
     if name is None or (span.name.startswith(("handoff to ", "handoff_to_")) and isinstance(args, NotRecorded)):
         facts.phantom = genai.HANDOFF
     elif facts.name == "final_answer" and span.name == "FinalAnswerTool":

@@ -47,6 +47,8 @@ class ToolFacts:
     """What says that the call was held for an approval; "" when nothing does."""
     unfinished: bool = False
     """Its convention records the result of every call that ran, and this one shows none: it may have been held."""
+    answered: bool = False
+    """The model is shown a result of every call that ran, by its id: a call without any result waits to run."""
     bare: Json = None
     """The only value that is known of arguments whose names were lost."""
     kind: str | None = None

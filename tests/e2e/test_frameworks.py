@@ -14,20 +14,12 @@ from tests.e2e.frameworks.starters import SPECS, TABLE, Framework, Project, righ
 from tests.environments import free_port
 
 
-def params(frameworks: Iterable[Framework], *, approvals: bool = False) -> list[Any]:
-    """The frameworks as parameters, with the marks of each."""
-    marked = []
-    for each in frameworks:
-        marks = [pytest.mark.heavy] if each.heavy else []
-        if approvals and each.misread:
-            marks.append(pytest.mark.xfail(strict=True, reason=each.misread))
-        marked.append(pytest.param(each, id=each.name, marks=marks))
-    return marked
+def params(frameworks: Iterable[Framework]) -> list[Any]:
+    return [pytest.param(each, id=each.name, marks=[pytest.mark.heavy] * each.heavy) for each in frameworks]
 
 
 EVERY = params(TABLE)
-WITH_APPROVALS = params((each for each in TABLE if each.approvals), approvals=True)
-OWN = params(TABLE, approvals=True)
+WITH_APPROVALS = params(each for each in TABLE if each.approvals)
 WITH_SWITCH = params(each for each in TABLE if each.hidden is not None)
 pytestmark = pytest.mark.xdist_group("frameworks")
 
@@ -81,7 +73,7 @@ def test_without_content_a_verdict_that_needs_it_is_an_error_with_advice(project
     add_result(project.framework.name, project.versions, "without content", without)
 
 
-@pytest.mark.parametrize("framework", OWN)
+@pytest.mark.parametrize("framework", EVERY)
 def test_a_starter_passes_its_own_specs(project: Project) -> None:
     ran = project.run_own_specs()
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from collector.assembly import Assembly
 from collector.receiver.files import read
 from collector.telemetry import Batch
@@ -12,7 +10,6 @@ from evaluator.items import Item, ItemKind
 
 PAYLOADS = Path(__file__).parent / "payloads"
 APPROVED, DENIED = "35ead284d8476d77b115dce6e7fbc30e", "e4248ad3be01dd429fe1534418b9e895"
-UNFINISHED = "an openai-agents tool span without a result, the last of its trace, is taken for a call that ran"
 
 
 def told(payload: str, session: str, *, traces: int = 2) -> list[tuple[ItemKind, str | None, str]]:
@@ -38,7 +35,6 @@ def test_a_denied_call_of_openai_agents_has_not_happened() -> None:
     assert told("openai_agents_approval.jsonl", DENIED) == [(ItemKind.APPROVAL, "denied", "delete_account")]
 
 
-@pytest.mark.xfail(strict=True, reason=UNFINISHED)
 def test_an_approved_call_of_openai_agents_has_happened_once() -> None:
     assert told("openai_agents_approval.jsonl", APPROVED) == [
         (ItemKind.APPROVAL, "allowed", "delete_account"),
@@ -46,7 +42,6 @@ def test_an_approved_call_of_openai_agents_has_happened_once() -> None:
     ]
 
 
-@pytest.mark.xfail(strict=True, reason=UNFINISHED)
 def test_a_call_of_openai_agents_that_waits_for_an_answer_has_not_happened() -> None:
     asked = told("openai_agents_approval.jsonl", DENIED, traces=1)
     assert asked == [(ItemKind.APPROVAL, "suspended", "delete_account")]

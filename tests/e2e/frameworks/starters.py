@@ -23,28 +23,18 @@ OPENINFERENCE = "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS"
 
 @dataclass(frozen=True)
 class Framework:
-    """`hidden` switches content capture off, and `advice` is what the user is told then; None: there is no switch.
-
-    `misread` is why approvals are not read right yet.
-    """
+    """`hidden` switches content capture off, and `advice` is what the user is told then; None: there is no switch."""
 
     name: str
     hidden: Mapping[str, str] | None
     advice: str = ""
     approvals: bool = True
-    misread: str = ""
     heavy: bool = True
 
 
 TABLE = (
     Framework("pydantic-ai", HIDDEN, PYDANTIC_AI, heavy=False),
-    Framework(
-        "openai-agents",
-        OPENINFERENCE_HIDDEN,
-        OPENINFERENCE,
-        misread="a tool span without a result, the last of its trace, is taken for a call that ran",
-        heavy=False,
-    ),
+    Framework("openai-agents", OPENINFERENCE_HIDDEN, OPENINFERENCE, heavy=False),
     Framework("langchain", OPENINFERENCE_HIDDEN, OPENINFERENCE),
     Framework("crewai", OPENINFERENCE_HIDDEN, OPENINFERENCE, approvals=False),
     Framework("google-adk", HIDDEN, GENAI),
