@@ -80,7 +80,7 @@ class EventStream:
                 elif self._feed.closed:
                     await self._send(send, frame("bye", {"why": "spanbar stops"}))
                     return True
-                elif not await self._feed.news(number, within=self._heartbeat):
+                elif not await self._feed.news(number, within=self._heartbeat) and not self._feed.closed:
                     await self._send(send, frame("beat", self._beat()))
         except (TimeoutError, Lapped, OSError):
             return False

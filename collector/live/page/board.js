@@ -5,6 +5,7 @@ import { RESULTS, ofLetter, show, spoken, tile, word } from "./results.js";
 import { count, h, line, plural, put, setAttribute, span } from "./text.js";
 
 const WIDE_CELL = 104;
+const ROOMY_CELL = 62;
 const PHONE = window.matchMedia("(max-width: 640px)");
 const FLASH = 900;
 const RANK = { fail: 0, error: 1, unknown: 2, pass: 3, not_applicable: 4 };
@@ -52,7 +53,7 @@ export class Board {
     if (this.memory.scroll) this.grid.scrollTop = this.memory.scroll;
     const active = this.list.findIndex((unit) => unit.id === this.memory.active);
     if (active >= 0) this.rows.activate(active);
-    if (!PHONE.matches || active >= 0) this.grid.focus({ preventScroll: true });
+    if (active >= 0) this.grid.focus({ preventScroll: true });
   }
 
   build() {
@@ -131,11 +132,12 @@ export class Board {
     this.refresh();
   }
 
-  /** Wide cells with words while there is room for them, else signs under upright names. */
+  /** Cells with words while there is room for them, else signs under names, else signs under upright names. */
   layOut() {
     const room = this.grid.clientWidth - 420;
-    this.wide = this.columns.length > 0 && room / this.columns.length >= WIDE_CELL;
-    this.grid.classList.toggle("wide", this.wide);
+    const each = this.columns.length ? room / this.columns.length : 0;
+    this.grid.classList.toggle("wide", each >= WIDE_CELL);
+    this.grid.classList.toggle("roomy", each >= ROOMY_CELL && each < WIDE_CELL);
     this.grid.style.setProperty("--columns", this.columns.length);
     const longest = Math.max(0, ...this.columns.map((column) => column.name.length));
     this.grid.style.setProperty("--names", `${Math.min(168, 28 + longest * 6)}px`);

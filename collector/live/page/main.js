@@ -9,6 +9,8 @@ import { Store } from "./store.js";
 import { Stream } from "./stream.js";
 import { h, line, put, setAttribute } from "./text.js";
 
+const MOVES = ["ArrowDown", "ArrowUp", "j", "k", "Home", "End", "PageDown", "PageUp"];
+
 const $ = (id) => document.getElementById(id);
 const store = new Store();
 const memories = { session: {}, job: {}, run: {} };
@@ -39,7 +41,7 @@ function safeDecode(part) {
   }
 }
 
-function render() {
+function render(moved) {
   const at = place();
   view?.dispose();
   if (at.name === "run") {
@@ -53,6 +55,7 @@ function render() {
     });
   }
   $("main").replaceChildren(view.element);
+  if (moved) $("main").focus({ preventScroll: true });
   tabs();
 }
 
@@ -85,19 +88,21 @@ function say(text) {
 function connection(state, detail) {
   clearInterval(again);
   const before = $("connection").dataset.state;
-  setAttribute($("connection"), "data-state", state);
   const over = store.run && ["finished", "interrupted"].includes(store.run.status);
-  const words = { live: "Live", connecting: "Connecting", lost: "Connection lost", stopped: "Stopped", refused: "Token needed" };
+  if (over && state === "lost") state = "over";
+  setAttribute($("connection"), "data-state", state);
+  const words = { live: "Live", connecting: "Connecting", lost: "Connection lost", over: "Run over", refused: "Token needed" };
   put($("connection-text"), words[state]);
   if (state === "lost") {
     const tell = () => {
       const seconds = Math.max(0, Math.ceil((detail.again - Date.now()) / 1000));
-      const why = over ? "The run is over and its server has gone. This is how it ended." : `Connection lost. What is shown is as it was; trying again ${seconds ? `in ${seconds} s` : "now"}.`;
-      banner(why, over ? null : "Try now", () => stream.retryNow());
+      banner(`Connection lost. What is shown is as it was; trying again ${seconds ? `in ${seconds} s` : "now"}.`, "Try now", () => stream.retryNow());
     };
     tell();
-    if (!over) again = setInterval(tell, 500);
+    again = setInterval(tell, 500);
     if (before === "live") say("Connection lost.");
+  } else if (state === "over") {
+    banner("The run is over and its server has gone. This is how it ended.");
   } else if (state === "live") {
     $("banner").hidden = true;
     if (before === "lost") say("Connected again.");
@@ -181,6 +186,13 @@ function keys(event) {
     showKeys();
   } else if (view?.key?.(event)) {
     event.preventDefault();
+  } else if (event.target === document.body || event.target === $("main")) {
+    const grid = document.querySelector(".grid");
+    if (grid && MOVES.includes(event.key)) {
+      grid.focus({ preventScroll: true });
+      grid.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
+      event.preventDefault();
+    }
   }
 }
 
@@ -209,7 +221,7 @@ store.listen((what) => {
   }
 });
 
-window.addEventListener("hashchange", render);
+window.addEventListener("hashchange", () => render(true));
 document.addEventListener("keydown", keys);
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && stream.retryNow());
 $("help").addEventListener("click", showKeys);

@@ -1,6 +1,5 @@
 // A run as it goes on: every test with its state, and the conversations of the one that is chosen.
 
-import { get } from "./api.js";
 import { Rows } from "./rows.js";
 import { showStatus, statusTile } from "./results.js";
 import { block, count, duration, h, line, plural, put, setAttribute, symbol } from "./text.js";
@@ -27,7 +26,6 @@ export class RunView {
     this.ticking = setInterval(() => this.showProgress(), 500);
     this.refresh();
     if (chosen) this.read();
-    requestAnimationFrame(() => this.grid.focus({ preventScroll: true }));
   }
 
   dispose() {
@@ -178,22 +176,27 @@ export class RunView {
   async read() {
     clearTimeout(this.timer);
     this.timer = 0;
+    const { chosen } = this;
+    const kept = this.store.details.get(chosen);
+    if (kept && !this.shown) this.showTest(kept);
     try {
-      this.showTest(await get(`/api/v1/run/tests/${encodeURIComponent(this.chosen)}`));
+      this.showTest(await this.store.readTest(chosen));
     } catch (error) {
-      this.detail.replaceChildren(h("p.problem", { role: "alert" }, line(error.message)));
+      if (!this.shown) this.detail.replaceChildren(h("p.problem", { role: "alert" }, line(error.message)));
     }
   }
 
   showTest(test) {
+    this.shown = true;
     const close = h("button.quiet", { type: "button", "aria-label": "Close the test (Esc)", onclick: () => this.go("") }, "×");
     const scroll = this.detail.scrollTop;
-    this.detail.replaceChildren(
+    const parts = [
       h("header", {}, h("h2", {}, statusTile(test.status), h("bdi", {}, line(test.name, 300))), close),
       test.revision ? h("p.problem", {}, `Revised: ${line(test.revision, 600)}`) : null,
       ...reasons(test.reasons),
       ...test.all_executions.map((execution) => this.execution(execution, test.all_executions.length > 1)),
-    );
+    ];
+    this.detail.replaceChildren(...parts.filter(Boolean));
     this.detail.scrollTop = scroll;
   }
 

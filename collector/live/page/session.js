@@ -21,7 +21,6 @@ export class SessionView {
     this.stop = store.listen((what) => this.heard(what));
     this.ticking = setInterval(() => this.showFacts(), 1000);
     this.read();
-    requestAnimationFrame(() => this.timeline.grid.focus({ preventScroll: true }));
   }
 
   dispose() {

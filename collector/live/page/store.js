@@ -1,5 +1,9 @@
 // What the stream has told: units, the run and its tests. Views read it and are told when it changes.
 
+import { get } from "./api.js";
+
+const DETAILS_KEPT = 200;
+
 const keyOf = ({ kind, id }) => `${kind}\n${id}`;
 
 export class Store {
@@ -13,6 +17,16 @@ export class Store {
     this.coming = null;
     this.listeners = new Set();
     this.changes = new Map();
+    this.details = new Map();
+  }
+
+  /** A test with its conversations. It is kept: the server of a run is gone when the run is over. */
+  async readTest(key) {
+    const test = await get(`/api/v1/run/tests/${encodeURIComponent(key)}`);
+    this.details.delete(key);
+    this.details.set(key, test);
+    if (this.details.size > DETAILS_KEPT) this.details.delete(this.details.keys().next().value);
+    return test;
   }
 
   /** Milliseconds since the epoch, by the server's clock. */
@@ -55,6 +69,7 @@ export class Store {
       },
       tests: ({ tests }) => {
         for (const test of tests) (this.coming?.tests ?? this.tests).set(test.key, test);
+        for (const test of tests) if (test.status === "failed" || test.status === "error") this.readTest(test.key).catch(() => null);
         if (!this.coming) this.tell({ kind: "tests", tests });
       },
       synced: () => this.synced(),
