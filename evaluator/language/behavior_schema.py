@@ -57,7 +57,7 @@ def _operators() -> list[Schema]:
         "requires_prior": a(MATCHER, "one like this lies before it,"),
         "within": a(window, "and at most so many log positions or turns before it."),
     }
-    order: Schema = {"type": "array", "minItems": 2, "items": MATCHER}
+    order: Schema = {"type": "array", "minItems": 1, "items": MATCHER}
     return [
         _one("never", MATCHER, "No item matches."),
         _one("eventually", MATCHER, "Some item matches."),

@@ -173,8 +173,6 @@ def _count(review: Review, node: Node) -> Assertion | None:
     most = review.whole(entries["max"].value, least=0) if "max" in entries else None
     if "min" not in entries and "max" not in entries:
         review.problem(node, "asserts_nothing", "give min, max or both: any number would do")
-    elif least == 0 and "max" not in entries:
-        review.problem(entries["min"].value, "asserts_nothing", "any number is at least 0; give a higher min, or max")
     elif least is not None and most is not None and least > most:
         review.problem(
             entries["min"].value, "out_of_range", f"min is {least} and max is {most}: no number is in between"
@@ -194,11 +192,9 @@ def _before(review: Review, node: Node) -> Assertion | None:
 
 
 def _order(review: Review, node: Node) -> Assertion | None:
-    nodes = review.items(node, "matchers", empty="an empty order holds of everything; give two matchers or more")
+    nodes = review.items(node, "matchers", empty="an empty order holds of everything; give matchers")
     if nodes is None:
         return None
-    if len(nodes) == 1:
-        review.problem(node, "too_few", "has one matcher, and nothing to be in order with; write eventually for it")
     return Order(tuple(item_matcher(review, entry) for entry in nodes))
 
 

@@ -122,11 +122,10 @@ def _where(review: Review, node: Node) -> dict[str, Any]:
             review.problem(entry.key, "wrong_type", f"the name of a field must be text, not {quoted(entry.key)}")
             continue
         if field not in COLUMNS and "." not in field:
-            message = (
-                f"'{field}' is no column; the columns are {', '.join(COLUMNS)}, and an attribute has its full name"
-            )
+            # Whatever else it is may be the full name of an attribute.
             hint = nearest(field, COLUMNS)
-            review.problem(entry.key, "unknown_key", f"'{field}' is no column" if hint else message, hint=hint)
+            if hint:
+                review.problem(entry.key, "unknown_key", f"'{field}' is no column", hint=hint)
         test = field_test(review, entry.value)
         if field == "tool_kind":
             _closed(review, entry.value, TOOL_KINDS)

@@ -212,10 +212,6 @@ ASSERTS: list[tuple[str, list[tuple[str, str, str, str]]]] = [
         [(".count", "asserts_nothing", "give min, max or both: any number would do", "")],
     ),
     (
-        "{count: {match: {event: a}, min: 0}}",
-        [(".count.min", "asserts_nothing", "any number is at least 0; give a higher min, or max", "")],
-    ),
-    (
         "{count: {match: {event: a}, min: 3, max: 2}}",
         [(".count.min", "out_of_range", "min is 3 and max is 2: no number is in between", "")],
     ),
@@ -239,11 +235,7 @@ ASSERTS: list[tuple[str, list[tuple[str, str, str, str]]]] = [
         [(".before.frist", "unknown_key", "unknown key 'frist'", "first")],
     ),
     ("{order: {event: a}}", [(".order", "wrong_type", "must be a list of matchers, not a mapping", "")]),
-    ("{order: []}", [(".order", "empty", "an empty order holds of everything; give two matchers or more", "")]),
-    (
-        "{order: [{event: a}]}",
-        [(".order", "too_few", "has one matcher, and nothing to be in order with; write eventually for it", "")],
-    ),
+    ("{order: []}", [(".order", "empty", "an empty order holds of everything; give matchers", "")]),
     (
         "{order: [{event: a}, b]}",
         [(".order[1]", "wrong_type", "must be a matcher, such as {tool: {ops: git.push}}, not 'b'", "")],
@@ -463,17 +455,6 @@ MATCHERS: list[tuple[str, list[tuple[str, str, str, str]]]] = [
         ],
     ),
     ("{where: {stauts: passed}}", [(".where.stauts", "unknown_key", "'stauts' is no column", "status")]),
-    (
-        "{where: {env: x}}",
-        [
-            (
-                ".where.env",
-                "unknown_key",
-                "'env' is no column; the columns are name, tool_kind, seq, turn, path, op, input, output, status, mcp_server, mcp_tool, skill, trusted, total, complete, and an attribute has its full name",
-                "",
-            )
-        ],
-    ),
     ("{where: {1: x}}", [(".where.1", "wrong_type", "the name of a field must be text, not '1'", "")]),
     (
         "{where: {status: [a, b]}}",

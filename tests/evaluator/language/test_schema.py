@@ -157,7 +157,6 @@ def test_every_assertion_of_the_cases_is_taken_by_the_schema() -> None:
         behaviors({"never": {"tool": {"kind": "shel"}}}),
         behaviors({"never": {"where": {"status": {"not": {"not": "a"}}}}}),
         behaviors({"count": {"match": {"event": "a"}}}),
-        behaviors({"order": [{"event": "a"}]}),
         behaviors({"each": {"event": "a"}}),
         behaviors({"each": {"event": "a"}, "requires_prior": {"event": "b"}, "within": {"seq": 1, "turns": 1}}),
         behaviors({"never": {"event": "a"}, "within": {"seq": 1}}),
