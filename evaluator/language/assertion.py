@@ -29,7 +29,7 @@ class FieldTest:
     An operand is a scalar, a tuple of scalars for `in`, a pattern for `regex` and `glob`, a `FieldTest` for `not`.
     """
 
-    tests: tuple[tuple[str, "Json | FieldTest"], ...]
+    tests: tuple[tuple[str, Json], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ def _article(noun: str) -> str:
 
 def _tool(review: Review, node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": ItemKind.TOOL}
-    entries = review.mapping(node, ("kind", "ops", "mcp", "skill"), "a mapping such as {kind: shell}, or {} for any tool call")
+    what = "a mapping such as {kind: shell}, or {} for any tool call"
+    entries = review.mapping(node, ("kind", "ops", "mcp", "skill"), what)
     for key, entry in (entries or {}).items():
         match key:
             case "kind":
