@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from collector.mapping import parse_mapping
 from evaluator.language import parse_spec
 from evaluator.language.behaviors import parse_behaviors
 
@@ -35,6 +36,11 @@ def test_a_spec_in_the_docs_is_valid_without_a_warning(text: str) -> None:
 @pytest.mark.parametrize("text", examples("behaviors"))
 def test_behaviors_in_the_docs_are_valid(text: str) -> None:
     assert parse_behaviors(text, "example.behaviors.yaml")
+
+
+@pytest.mark.parametrize("text", examples("mapping"))
+def test_a_mapping_in_the_docs_is_valid(text: str) -> None:
+    assert len(parse_mapping(text, "example.mapping.yaml"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
