@@ -118,6 +118,7 @@ class Assembly:
             for node in trace.nodes.values():
                 for owner in node.owners:
                     owner.unregister()
+                node.owners = ()  # they hold the node: without this cycle it goes at once
             self._joins.settle()
             self._dirty.clear()
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from collector.assembly import Assembly
 from collector.cli.behavior_units import BadFiles, load_behaviors
 from collector.cli.endings import NothingRan
+from collector.cli.garbage import young_collection
 from collector.cli.mapping_option import mapping_option
 from collector.cli.report import TerminalReport
 from collector.cli.run_behaviors import RunBehaviors
@@ -245,7 +246,8 @@ def _go(job: _Job) -> int:
         return await task
 
     try:
-        outcome = asyncio.run(supervised())
+        with young_collection():
+            outcome = asyncio.run(supervised())
     except asyncio.CancelledError:
         return ENDING[ended_by[0]] if ended_by else 130
     finally:

@@ -12,7 +12,9 @@ import click
 
 from collector.cli.behavior_units import load_behaviors
 from collector.cli.config import read_config
+from collector.cli.event_loop import loop_factory
 from collector.cli.exporting import ResultExports
+from collector.cli.garbage import young_collection
 from collector.cli.mapping_option import mapping_option
 from collector.cli.quantities import Duration
 from collector.cli.serving import Serving, Settings
@@ -123,7 +125,9 @@ def serve(
         recorder=_recorder(record) if record is not None else None,
         journal=_journal(journal) if journal is not None else None,
     )
-    sys.exit(asyncio.run(_serve(settings)))
+    with young_collection(), asyncio.Runner(loop_factory=loop_factory()) as runner:
+        ending = runner.run(_serve(settings))
+    sys.exit(ending)
 
 
 async def _serve(settings: Settings) -> int:

@@ -10,6 +10,7 @@ from typing import Final
 
 from collector.assembly import Assembly
 from collector.cli.exporting import ResultExports, outcomes
+from collector.cli.garbage import collect_when_quiet
 from collector.export.forward import Forwarder
 from collector.export.record import Recorder
 from collector.index import Index, Limits, Unit, Update
@@ -101,7 +102,9 @@ class Serving:
         for forwarder in self.settings.forwarders:
             await forwarder.start()
         await self.live.__aenter__()
-        self._tasks = [asyncio.create_task(self._idle.run()), asyncio.create_task(self._retention.run())]
+        counters = self.receiver.counters
+        keeping = (self._idle.run(), self._retention.run(), collect_when_quiet(lambda: counters.requests))
+        self._tasks = [asyncio.create_task(each) for each in keeping]
         await self.receiver.start()
         self._unready = None
 
