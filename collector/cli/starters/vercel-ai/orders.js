@@ -6,11 +6,11 @@ export const getOrder = (orderId) => ({ order_id: orderId, status: orders[orderI
 
 export const cancelOrder = (orderId) => ({ order_id: orderId, status: "cancelled" });
 
-export function refundOrder(orderId) {
+export function refundOrder(orderId, amount) {
   if (orders[orderId] === "delivered") {
     throw new Error(`order ${orderId} is delivered and cannot be refunded; it has to be returned first`);
   }
-  return { order_id: orderId, status: "refunded" };
+  return { order_id: orderId, amount, status: "refunded" };
 }
 
 export const deleteAccount = () => ({ status: "deleted" });
