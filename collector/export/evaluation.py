@@ -141,16 +141,16 @@ def _unit_status(results: Sequence[BehaviorResult]) -> tuple["Status.StatusCode.
     if error is not None:
         return error
     verified = any(result.verdict.result is Result.PASS for result in results)
-    open_ones = any(result.verdict.result in UNVERIFIED for result in results)
+    open_ones = any(result.verdict.result in UNVERIFIED or not result.verdict.final for result in results)
     return (OK, "") if verified and not open_ones else (UNSET, "")
 
 
 def span_status(result: BehaviorResult) -> tuple["Status.StatusCode.ValueType", str]:
-    """An error for what counts against the exit code, ok for what was verified, unset for what says nothing."""
+    """An error for what counts against the exit code, ok for what was verified, unset for the rest."""
     verdict = result.verdict
     if verdict.result in UNVERIFIED and result.severity is Severity.ERROR:
         return ERROR, verdict.reason or verdict.result.value
-    return (OK, "") if verdict.result is Result.PASS else (UNSET, "")
+    return (OK, "") if verdict.result is Result.PASS and verdict.final else (UNSET, "")
 
 
 def evidence_spans(items: Sequence[Item]) -> tuple[SpanId, ...]:
