@@ -34,6 +34,8 @@ _REFUSED: Final = (
     "patch rejected",
 )
 """How the output begins of a call that Codex refused without asking anyone."""
+_REJECTED: Final = 'CreateProcess { message: "Rejected('
+"""What stands in the output when its policy, or the user, refused a command just before it would have run."""
 _UNKNOWN: Final = ("unsupported call", "unsupported custom tool call", "failed to parse function arguments")
 """How it begins of a call that there is no tool for: it was asked for and never ran."""
 
@@ -97,7 +99,7 @@ def _result(attributes: Attributes, time: int) -> CallReport:
     text = output if isinstance(output, str) else ""
     failed = str(attributes.get("success")).lower() == "false"
     decision, ran = "", True
-    if failed and text.startswith(_REFUSED):
+    if failed and (text.startswith(_REFUSED) or _REJECTED in text[:200]):
         decision, ran = DENIED, False
     elif failed and text.startswith(_UNKNOWN):
         ran = False

@@ -134,6 +134,22 @@ def test_what_codex_refuses_by_its_policy_is_denied() -> None:
     assert approvals(items) == [("exec_command", ("delete",), "denied", "policy")]
 
 
+@pytest.mark.parametrize(
+    ("output", "status"),
+    [
+        ('exec_command failed: CreateProcess { message: "Rejected(\\"`rm -rf x` rejected\\")" }', "denied"),
+        ("approval policy is Never; reject command", "denied"),
+        ("exec command rejected by user", "denied"),
+        ("rm: cannot remove x", "error"),
+    ],
+)
+def test_a_failed_command_of_codex_is_told_from_one_that_was_refused(output: str, status: str) -> None:
+    said = {"event.name": "codex.tool_result", "conversation.id": "c", "tool_name": "exec_command", "call_id": "1"}
+    said |= {"arguments": '{"cmd": "rm -rf x"}', "success": "false", "output": output, "duration_ms": "1"}
+    [item] = items_of([log("event otel/src/tool_result.rs:54", said)])
+    assert (item.kind is ItemKind.APPROVAL, item.status, item.ops) == (status == "denied", status, ("delete",))
+
+
 def test_a_session_of_gemini_cli_as_it_was_captured() -> None:
     items = items_of(captured("gemini_cli"))
     assert calls(items) == [
