@@ -72,25 +72,26 @@ class Execution:
                 self.outer = around
                 around.inner = [*(around.inner or ()), self]
                 around.inner.sort(key=lambda layer: layer.moment)
-                for layer in around.outward():
-                    self.joins.place(layer)
+                self.joins.place(around.outermost())
         self.joins.place(self)
 
     def unregister(self) -> None:
         self.joins.remove(self)
 
-    def outward(self) -> "Iterator[Execution]":
-        """This layer and those around it, the outermost last."""
-        layer: Execution | None = self
-        while layer is not None:
-            yield layer
+    def outermost(self) -> "Execution":
+        layer = self
+        while layer.outer is not None:
             layer = layer.outer
+        return layer
 
     def layers(self) -> "Iterator[Execution]":
         """This layer and all in it, outer before inner."""
-        yield self
-        for layer in self.inner or ():
-            yield from layer.layers()
+        pending = [self]
+        while pending:
+            layer = pending.pop()
+            yield layer
+            if layer.inner is not None:
+                pending.extend(reversed(layer.inner))
 
     @property
     def is_call(self) -> bool:
@@ -197,17 +198,22 @@ class Execution:
 
     def _outcome(self) -> tuple[str | NotRecorded | None, CallStatus]:
         """Error text and status. A layer fails with the last layer in it (MCP, client and server)."""
-        facts = self.facts
-        error, status = facts.error, facts.status
-        if self.raised is not None and status.happened:
-            error, status = self._raised(error)
-        if self.inner and status is not _SUSPENDED and status is not _DENIED:
-            inner_error, inner_status = max(self.inner, key=lambda layer: (layer.ended, layer.moment))._outcome()
+        path = [self]
+        while path[-1].inner:
+            path.append(max(path[-1].inner, key=lambda layer: (layer.ended, layer.moment)))
+        inner_error, inner_status = path.pop()._own_outcome()
+        while path:
+            error, status = path.pop()._own_outcome()
             if status is CallStatus.OK and inner_status is not CallStatus.OK:
-                return inner_error, inner_status
-            if status is CallStatus.ERROR and isinstance(error, NotRecorded) and inner_error is not None:
+                error, status = inner_error, inner_status
+            elif status is CallStatus.ERROR and isinstance(error, NotRecorded) and inner_error is not None:
                 error = inner_error
-        return error, status
+            inner_error, inner_status = error, status
+        return inner_error, inner_status
+
+    def _own_outcome(self) -> tuple[str | NotRecorded | None, CallStatus]:
+        error, status = self.facts.error, self.facts.status
+        return (error, status) if self.raised is None or not status.happened else self._raised(error)
 
     def _raised(self, error: str | NotRecorded | None) -> tuple[str | NotRecorded | None, CallStatus]:
         kind, message = self.raised or ("", "")

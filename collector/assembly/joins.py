@@ -17,6 +17,7 @@ from collector.assembly.groups import CallGroup, Everywhere, Groups
 from collector.assembly.held import HeldCalls
 from collector.assembly.names import NamedCalls
 from collector.assembly.requests import Messages, Request, Showing
+from collector.assembly.timeline import LAST
 from collector.assembly.tree import Node
 
 
@@ -25,7 +26,7 @@ class Joins:
         self.mark = mark
         """Says that the items of an owner may have changed."""
         self._groups = Groups()
-        self._everywhere = Everywhere(mark)
+        self._everywhere = Everywhere(self._mark_with_runs)
         self._names = NamedCalls(mark, self._is_taken, self._asked_by_id)
         self._held = HeldCalls(mark)
 
@@ -54,7 +55,7 @@ class Joins:
             return
         group = self._groups.add_run(scope(execution.node, call_id), execution)
         if group is not None:
-            self._changed(group, execution.started)
+            self._run_changed(group, execution)
         if said is None:
             self._everywhere.add(call_id, execution)
 
@@ -69,7 +70,7 @@ class Joins:
             return
         group = self._groups.remove_run((said or execution.node.trace_id, call_id), execution)
         if group is not None:
-            self._changed(group, execution.started)
+            self._run_changed(group, execution)
         if said is None:
             self._everywhere.remove(call_id, execution)
 
@@ -119,38 +120,61 @@ class Joins:
             timeline.add(entry.moment, entry)
         else:
             timeline.remove(entry.moment)
-        self._changed(group, entry.moment[0])
+        self._messages_changed(group, entry.moment[0])
 
-    def _changed(self, group: CallGroup, time: int) -> None:
-        """Mark whoever may get another answer because of an entry that came or went at `time`."""
+    def _run_changed(self, group: CallGroup, execution: Execution) -> None:
+        """Mark whoever may get another answer because a tool span came or went. The other tool spans of a call get
+        none, but for the one before, which it may have resumed."""
+        request = group.asks.until(execution.started)
+        if request is not None:
+            self._mark_request(request)
+        earlier = group.runs.before(execution.moment)
+        if earlier is not None:
+            self.mark(earlier)
+
+    def _messages_changed(self, group: CallGroup, time: int) -> None:
+        """Mark whoever may get another answer because a request or a result came or went at `time`."""
         request = group.asks.until(time)
         earlier = None if request is None else group.asks.before(request.moment)
+        runs: list[Execution] = []
         for each in (request, earlier, group.asks.until(time - 1)):
             if each is not None:
-                self.mark(each)
-                if each.named is not None:
-                    self.mark(each.named)
-                self._names.touch(each)
-                self._everywhere.touch(each.asked.call_id, each.moment)
+                self._mark_request(each)
+                runs += self._runs_of(each)
         start = 0 if request is None else request.messages.started
-        following = group.asks.after((time, b"\xff" * 64, 0))
+        following = group.asks.after((time, LAST, 0))
         end = None if following is None else following.messages.started
-        for showing in group.shows.within(start + 1, None if end is None else end + 1):
-            self._everywhere.touch(showing.fact.call_id, showing.moment)
         before = group.runs.before((start, b"", 0))
-        runs = group.runs.within(start, end)
-        for run in [*runs, *([] if before is None else [before])]:
+        for run in [*runs, *group.runs.within(start, end), *([] if before is None else [before])]:
             self.mark(run)
             self._names.touch_run(run)
             self._everywhere.touch(run.call_id, run.moment)
+        for showing in group.shows.within(start + 1, None if end is None else end + 1):
+            self._everywhere.touch(showing.fact.call_id, showing.moment)
+
+    def _mark_request(self, request: Request) -> None:
+        self.mark(request)
+        if request.named is not None:
+            self.mark(request.named)
+        self._names.touch(request)
+        self._everywhere.touch(request.asked.call_id, request.moment)
+
+    def _mark_with_runs(self, owner: Any) -> None:
+        """Mark what another trace says something new of; the tool spans of a request read its answers."""
+        self.mark(owner)
+        if isinstance(owner, Request):
+            for run in self._runs_of(owner):
+                self.mark(run)
+
+    def _runs_of(self, request: Request) -> list[Execution]:
+        group = self._group(request)
+        return [] if group is None else group.runs.within(request.messages.started, group.end_of(request))
 
     def affected(self, owner: Any) -> list[Any]:
         """Who reads the answers about `owner`, and so may change with it."""
         found: list[Any] = []
         if isinstance(owner, Request):
-            group, call_id = self._group(owner), owner.asked.call_id
-            if group is not None:
-                found += group.runs.within(owner.messages.started, group.end_of(owner))
+            call_id = owner.asked.call_id
             if owner.named is not None:
                 found.append(owner.named)
         elif isinstance(owner, Execution) and owner.is_open:

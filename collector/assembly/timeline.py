@@ -1,13 +1,14 @@
 """Timelines: entries in the order of time, whatever the order in which they came."""
 
 from bisect import bisect_left, bisect_right
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 Moment = tuple[int, bytes, int]
 """Time in ns, then what tells entries of one time apart: span id and position in the span."""
 
 _Entry = TypeVar("_Entry")
-_LAST = b"\xff" * 64
+LAST: Final = b"\xff" * 64
+"""After every id."""
 
 
 class Timeline(Generic[_Entry]):
@@ -40,7 +41,7 @@ class Timeline(Generic[_Entry]):
 
     def until(self, time: int) -> _Entry | None:
         """The last entry at or before a time."""
-        position = bisect_right(self._moments, (time, _LAST, 0))
+        position = bisect_right(self._moments, (time, LAST, 0))
         return self._entries[position - 1] if position else None
 
     def before(self, moment: Moment) -> _Entry | None:

@@ -76,7 +76,9 @@ def test_arguments_that_the_span_lost_come_from_the_model_by_id() -> None:
 
 def test_a_bare_value_tells_which_of_two_calls_it_is() -> None:
     asked = chat([("lookup", {"id": "A-1"}, "call-1"), ("lookup", {"id": "A-2"}, "call-2")])
-    call = only(tools_of(asked, openinference("lookup", more={"input.value": "A-2"}, at=2_000)))
+    call = only(
+        tools_of(asked, openinference("lookup", more={"input.value": "A-2", "output.value": "done"}, at=2_000))
+    )
     assert (call.args, call.call_id) == ({"id": "A-2"}, "call-2")
 
 
@@ -241,3 +243,10 @@ def test_a_call_is_explained() -> None:
     assert [each.convention for each in call.layers] == ["genai", "mcp"]
     [ignored] = assembly.ignored()
     assert ignored.reason == f"a layer of the call that span {outer.span_id.hex()} (genai) shows"
+
+
+def test_layers_may_be_nested_deeper_than_python_recurses() -> None:
+    layers = [mcp("lookup", at=1)]
+    for depth in range(2, 1_500):
+        layers.append(mcp("lookup", at=depth, parent=layers[-1]))
+    assert len(tools_of(*layers)) == 1

@@ -10,6 +10,9 @@ from evaluator.items import Change, Item
 from tests.collector.telemetry import TRACE, agent, items_of, log, span, tool, tools_of
 
 
+SESSION = {"session.id": "s"}
+
+
 def session_of(*spans: Any) -> str | None:
     [item] = tools_of(*spans)
     return item.session
@@ -128,19 +131,19 @@ def test_approvals_and_test_runs_are_read_from_spans_events_and_logs() -> None:
     for shown in (
         span("approval", approval),
         span("step", events=[("approval", approval)]),
-        log("approval", approval),
+        log("approval", approval | SESSION),
     ):
         [item] = items_of(shown)
         assert (item.kind, item.name, item.status, item.ops) == ("approval", "approval", "denied", ("git.push",))
     run = {"test.suite.run.status": "success", "hangar.test.total": 3}
-    for shown in (span("test.run", run), span("step", events=[("test.run", run)]), log("test.run", run)):
+    for shown in (span("test.run", run), span("step", events=[("test.run", run)]), log("test.run", run | SESSION)):
         [item] = items_of(shown)
         assert (item.kind, item.name, item.status, item.total) == ("event", "test.run", "success", 3)
 
 
 def test_delivered_files_are_an_item_wherever_they_stand() -> None:
     files = {"hangar.diff.files": ["a.py", "b.py"]}
-    for shown in (span("step", files), span("step", events=[("done", files)]), log("done", files)):
+    for shown in (span("step", files), span("step", events=[("done", files)]), log("done", files | SESSION)):
         assert named(items_of(shown), "diff.files").paths == ("a.py", "b.py")
 
 
@@ -150,7 +153,7 @@ def test_a_log_record_belongs_to_the_session_of_its_span() -> None:
 
 
 def test_a_log_record_delivered_twice_counts_once() -> None:
-    assert len(items_of(log("steer", {"n": 1}), log("steer", {"n": 1}), log("steer", {"n": 2}))) == 2
+    assert len(items_of(*(log("steer", SESSION | {"n": number}) for number in (1, 1, 2)))) == 2
 
 
 KINDS = {
