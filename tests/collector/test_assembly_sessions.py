@@ -9,7 +9,6 @@ from collector.telemetry import Batch
 from evaluator.items import Change, Item
 from tests.collector.telemetry import TRACE, agent, items_of, log, span, tool, tools_of
 
-
 SESSION = {"session.id": "s"}
 
 
