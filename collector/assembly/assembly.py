@@ -16,7 +16,7 @@ from collector.assembly.owners import Happening, Happenings, Owner, changes_of, 
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
-from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, Trace, own_context, shared_context
+from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContexts, Trace, own_context, shared_context
 from collector.conventions import coding_agents, trace_contract
 from collector.conventions.reading import Reading
 from collector.mapping import Claims
@@ -53,6 +53,7 @@ class Assembly:
         self._joins = Joins(self._dirty.setdefault)
         self._sessions = Sessions(self._dirty.setdefault)
         self._shared: tuple[Scope | None, Context] = (None, EMPTY)
+        self._contexts = OwnContexts()
         self._folders: tuple[Resource | None, tuple[str, ...]] = (None, ())
         """The last resource, and the checkouts that it names."""
         self._recorded: list[Execution] = []
@@ -126,14 +127,15 @@ class Assembly:
         trace = self._trace(span.trace_id)
         if span.span_id in trace.nodes:
             return
-        marks = MARKS.intersection(span.attributes)
+        attributes = span.attributes
+        marks = MARKS.intersection(attributes)
         reading = None if self._mapping is None else self._mapping.read_span(span)
         if reading is None:
             reading = conventions.read(span, marks)
         node = Node(span.trace_id, span.span_id)
         context = self._shared_context(span)
         if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
-            context = own_context(span.attributes, reading, context)
+            context = self._contexts.of(attributes, reading, context)
         node.context = _as_claimed(context, reading)
         if reading is not None:
             node.role, node.agent_name = reading.role, reading.agent
@@ -142,7 +144,7 @@ class Assembly:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
         happenings = _happenings(span, marks)
         if happenings:
-            node.owners = (*node.owners, Happenings(node, turn_of(span.attributes), happenings, self._joins))
+            node.owners = (*node.owners, Happenings(node, turn_of(attributes), happenings, self._joins))
         for index, event in enumerate(span.events):
             if coding_agents.is_event(event):
                 node.owners = (*node.owners, *self._reported_event(span, index, event))

@@ -46,7 +46,7 @@ SIGNIFICANT: Final = frozenset({Role.TOOL, Role.MODEL, Role.AGENT, Role.WORKFLOW
 class Node:
     """One span in its trace."""
 
-    __slots__ = ("agent_name", "children", "context", "owners", "role", "settled", "span_id", "trace_id")
+    __slots__ = ("_down", "agent_name", "children", "context", "owners", "role", "settled", "span_id", "trace_id")
 
     def __init__(self, trace_id: bytes, span_id: bytes) -> None:
         self.trace_id = trace_id
@@ -60,6 +60,8 @@ class Node:
         self.owners: tuple[Any, ...] = ()
         """What makes items of this span; told when the context changes."""
         self.agent_name: str | None = None
+        self._down: tuple[Context, Context] | None = None
+        """Its context, and what that is for its children: they share one."""
 
     @property
     def unique(self) -> bytes:
@@ -71,9 +73,11 @@ class Node:
         role = self.role
         if role not in SIGNIFICANT:
             return self.context
-        if role in _AGENTS:
-            return self.context._replace(near=self, agent=self)
-        return self.context._replace(near=self)
+        context, down = self.context, self._down
+        if down is None or down[0] is not context:
+            agent = self if role in _AGENTS else context.agent
+            down = self._down = context, context._replace(near=self, agent=agent)
+        return down[1]
 
 
 class Trace:
@@ -164,6 +168,29 @@ def own_context(attributes: Attributes, reading: Reading | None, shared: Context
         return shared
     own = Context(_text(hangar), _text(session), _text(conversation), framework, _text(job))
     return merged(own, shared)
+
+
+class OwnContexts:
+    """The contexts of spans themselves. Neighbours mostly say the same, and share one."""
+
+    __slots__ = ("_context", "_said", "_shared")
+
+    def __init__(self) -> None:
+        self._said: tuple[Any, ...] = ()
+        self._shared = self._context = EMPTY
+
+    def of(self, attributes: Attributes, reading: Reading | None, shared: Context) -> Context:
+        """The same as `own_context`."""
+        get = attributes.get
+        framework = reading.session if reading is not None else None
+        said = get(_HANGAR), get(_SESSION), get(_CONVERSATION), get(JOB_KEY), framework
+        if said == self._said and shared is self._shared:
+            return self._context
+        context = own_context(attributes, reading, shared)
+        # Only texts: a session 1 equals a session True, and is another one.
+        if all(value is None or value.__class__ is str for value in said):
+            self._said, self._shared, self._context = said, shared, context
+        return context
 
 
 def shared_context(scope: Attributes, resource: Attributes) -> Context:

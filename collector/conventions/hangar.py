@@ -27,16 +27,16 @@ _OK, _ERROR = CallStatus.OK, CallStatus.ERROR
 
 def read(span: Span) -> Reading:
     """The call of a span named `tool.call`."""
-    attributes = span.attributes
-    name, name_from = attributes.get("gen_ai.tool.name"), "gen_ai.tool.name"
+    get = span.attributes.get
+    name, name_from = get("gen_ai.tool.name"), "gen_ai.tool.name"
     if name is None:
         name, name_from = TOOL_CALL, "span name"
-    args, args_from = attributes.get("gen_ai.tool.call.arguments"), "gen_ai.tool.call.arguments"
+    args, args_from = get("gen_ai.tool.call.arguments"), "gen_ai.tool.call.arguments"
     if args is None:
-        args, args_from = attributes.get("hangar.tool.input"), "hangar.tool.input"
-    result, result_from = attributes.get("gen_ai.tool.call.result"), "gen_ai.tool.call.result"
+        args, args_from = get("hangar.tool.input"), "hangar.tool.input"
+    result, result_from = get("gen_ai.tool.call.result"), "gen_ai.tool.call.result"
     if result is None:
-        result, result_from = attributes.get("hangar.tool.output"), "hangar.tool.output"
+        result, result_from = get("hangar.tool.output"), "hangar.tool.output"
     error, error_from = failure(span)
     facts = ToolFacts(
         str(name),
@@ -44,7 +44,7 @@ def read(span: Span) -> Reading:
         lost(span, NO_RESULT) if result is None else decoded(result),
         error,
         _OK if error is None else _ERROR,
-        attributes.get("gen_ai.tool.call.id"),
+        get("gen_ai.tool.call.id"),
         name_from,
         args_from if args is not None else "",
         result_from if result is not None else "",

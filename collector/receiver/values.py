@@ -78,7 +78,10 @@ def _decode_pair(raw: bytes) -> tuple[str, Value]:
                 if size >= 0x80 and raw[start] < 0x80:
                     size, start = size & 0x7F | raw[start] << 7, start + 1
                 if start + size == len(raw):
-                    return _keys[raw[:end]], decode_value(raw[start:])
+                    key = _keys[raw[:end]]
+                    if size >= 2 and raw[start] == _TEXT and raw[start + 1] == size - 2 < 0x80:
+                        return key, raw[start + 2 :].decode("utf-8", "replace")
+                    return key, decode_value(raw[start:])
     except IndexError:
         pass
     message = KeyValue.FromString(raw)
