@@ -20,7 +20,7 @@ from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContex
 from collector.conventions import coding_agents, trace_contract
 from collector.conventions.reading import Reading
 from collector.mapping import Claims
-from collector.telemetry import Batch, LogRecord, Resource, Scope, Span, SpanEvent
+from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
 
@@ -148,9 +148,17 @@ class Assembly:
         for index, event in enumerate(span.events):
             if coding_agents.is_event(event):
                 node.owners = (*node.owners, *self._reported_event(span, index, event))
+        if span.kind == KIND_SERVER and not trace.served:
+            self._serve(trace)
         self._place(trace, node, span.parent_id)
         if sightings is not None:
             sightings.append(of_span(span, reading))
+
+    def _serve(self, trace: Trace) -> None:
+        trace.served = True
+        for execution in trace.unanswered:
+            execution.served = True
+            self._placed[execution] = None
 
     def _own(self, node: Node, trace: Trace, span: Span, reading: Reading, marks: Set[str]) -> None:
         """Give the node what makes its items."""
@@ -160,6 +168,9 @@ class Assembly:
             facts, attributes = reading.tool, span.attributes
             execution = Execution(node, item_id, facts, reading.convention, *times, attributes, self._joins)
             execution.raised = trace.raised.get(span.span_id)
+            if facts.answered and facts.unfinished:
+                execution.served = trace.served
+                trace.unanswered.append(execution)
             if facts.name in TOOL_KINDS:
                 execution.folders = self._folders_of(span, marks)
             node.owners = (execution,)

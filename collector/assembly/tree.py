@@ -83,11 +83,15 @@ class Node:
 class Trace:
     """The spans of one trace by id, and those that wait for a parent."""
 
-    __slots__ = ("has_tools", "messages", "nodes", "raised", "waiting")
+    __slots__ = ("has_tools", "messages", "nodes", "raised", "served", "unanswered", "waiting")
 
     def __init__(self) -> None:
         self.has_tools = False
         """A tool span is there, so tool spans can be seen."""
+        self.served = False
+        """A server span is there: the agent runs for a request."""
+        self.unanswered: list[Any] = []
+        """Tool spans without a result, of a framework that may have held them."""
         self.messages: list[Any] = []
         """What models were asked in this trace."""
         self.raised: dict[bytes, tuple[str, str]] = {}

@@ -16,8 +16,9 @@ def told(payload: str, session: str, *, traces: int = 2) -> list[tuple[ItemKind,
     """Kind, status and tool of the items of one session, of its first traces only."""
     assembly, items, seen = Assembly(), dict[tuple[Any, ...], Item](), dict[bytes, None]()
     spans = [span for batch in read(PAYLOADS / payload) for span in batch.spans]
+    mine = {span.trace_id for span in spans if span.attributes.get("session.id") == session}
     for span in sorted(spans, key=lambda span: span.end):
-        if span.attributes.get("session.id") != session:
+        if span.trace_id not in mine:
             continue
         seen[span.trace_id] = None
         if len(seen) > traces:
