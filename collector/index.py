@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evaluator.behaviors import Evaluation, Program
 from evaluator.items import Change, Item
 from evaluator.verdict import BehaviorResult
+
+if TYPE_CHECKING:
+    from evaluator.behaviors import Evaluation, Program
 
 END_EVENT: Final = "session.end"
 """The event that says that nothing more comes of its session."""
@@ -48,7 +50,7 @@ class Unit:
     """A session or a job. `own` has its own items by id, in the order of their arrival."""
 
     key: UnitKey
-    evaluation: Evaluation | None
+    evaluation: "Evaluation | None"
     own: dict[tuple[object, ...], Item] = field(default_factory=dict)
     links: Counter[str] = field(default_factory=Counter)
     """Of a session: the jobs that its items name; of a job: its sessions. With how many items say so."""
@@ -80,7 +82,7 @@ Listener = Callable[[Update], None]
 class Index:
     """Units by kind and id. `program` is what to evaluate over each; None only keeps items."""
 
-    def __init__(self, program: Program | None = None, *, limits: Limits | None = None) -> None:
+    def __init__(self, program: "Program | None" = None, *, limits: Limits | None = None) -> None:
         self.program = program
         self.limits = limits or Limits()
         self.units: dict[UnitKey, Unit] = {}
@@ -226,17 +228,18 @@ class Index:
                 yield self.units[UnitKey(other, linked)]
 
     def _feed(self, unit: Unit, change: Change) -> None:
-        if unit.closed:
-            unit.closed = False
-            unit.reopened += 1
-            del self._finished[unit.key]
-            if unit.evaluation is not None:
-                unit.evaluation.reopen()
+        reopened = self._reopen(unit) if unit.closed else ()
         if change.old is None:
             unit.arrivals += 1
         changed = unit.evaluation.apply(change) if unit.evaluation is not None else ()
         if self._listeners:
-            self._tell(Update(unit, change, changed))
+            self._tell(Update(unit, change, sorted({*reopened, *changed}) if reopened else changed))
+
+    def _reopen(self, unit: Unit) -> Sequence[int]:
+        unit.closed = False
+        unit.reopened += 1
+        del self._finished[unit.key]
+        return unit.evaluation.reopen() if unit.evaluation is not None else ()
 
     def _unit(self, key: UnitKey) -> Unit:
         unit = self.units.get(key)

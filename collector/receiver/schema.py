@@ -9,21 +9,23 @@ classes. Field numbers are those of opentelemetry-proto 1.x.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pool, message_factory
 
-_Field = descriptor_pb2.FieldDescriptorProto
 _PACKAGE: Final = "spanbar.wire"
-_SCALARS: Final[dict[str, Any]] = {
-    "string": _Field.TYPE_STRING,
-    "bytes": _Field.TYPE_BYTES,
-    "bool": _Field.TYPE_BOOL,
-    "int32": _Field.TYPE_INT32,
-    "int64": _Field.TYPE_INT64,
-    "uint32": _Field.TYPE_UINT32,
-    "double": _Field.TYPE_DOUBLE,
-    "fixed32": _Field.TYPE_FIXED32,
-    "fixed64": _Field.TYPE_FIXED64,
+_TYPES: Final = {
+    "double": 1,
+    "int64": 3,
+    "int32": 5,
+    "fixed64": 6,
+    "fixed32": 7,
+    "bool": 8,
+    "string": 9,
+    "bytes": 12,
+    "uint32": 13,
 }
+"""Numbers of `FieldDescriptorProto.Type`."""
+_MESSAGE: Final = 11
+_OPTIONAL, _REPEATED = 1, 3
 
 _MESSAGES: Final[dict[str, str]] = {
     "Resource": "repeated bytes attributes 1",
@@ -63,36 +65,53 @@ _MESSAGES: Final[dict[str, str]] = {
 _ONEOFS: Final = {"AnyValue"}
 
 
-def _declare(file: descriptor_pb2.FileDescriptorProto, name: str, fields: Iterable[str]) -> None:
-    message = file.message_type.add(name=name)
-    if name in _ONEOFS:
-        message.oneof_decl.add(name="value")
+def _written(number: int, value: bytes | str | int) -> bytes:
+    """One field of a protobuf message on the wire: an int below 128, or text or bytes of any length."""
+    if isinstance(value, int):
+        return bytes((number << 3, value))
+    data = value.encode() if isinstance(value, str) else value
+    size, length = len(data), bytearray()
+    while size > 127:
+        length.append(size & 127 | 128)
+        size >>= 7
+    return bytes((number << 3 | 2, *length, size)) + data
+
+
+def _field(name: str, number: str, label: int, kind: str, *, oneof: bool = False) -> bytes:
+    """A FieldDescriptorProto."""
+    parts = [_written(1, name), _written(3, int(number)), _written(4, label)]
+    if kind in _TYPES:
+        parts.append(_written(5, _TYPES[kind]))
+    else:
+        parts += [_written(5, _MESSAGE), _written(6, f".{_PACKAGE}.{kind}")]
+    return b"".join([*parts, _written(9, 0)] if oneof else parts)
+
+
+def _message(name: str, fields: Iterable[str]) -> bytes:
+    """A DescriptorProto."""
+    parts = [_written(1, name)]
     for field in fields:
         *label, kind, field_name, number = field.split()
-        declared = message.field.add(name=field_name, number=int(number), label=_Field.LABEL_OPTIONAL)
-        if label or kind == "map":
-            declared.label = _Field.LABEL_REPEATED
+        repeated = bool(label) or kind == "map"
         if kind == "map":
-            entry = message.nested_type.add(name=field_name.capitalize() + "Entry")
-            entry.options.map_entry = True
-            entry.field.add(name="key", number=1, type=_Field.TYPE_STRING, label=_Field.LABEL_OPTIONAL)
-            entry.field.add(name="value", number=2, type=_Field.TYPE_BYTES, label=_Field.LABEL_OPTIONAL)
-            kind = f"{name}.{entry.name}"
-        if kind in _SCALARS:
-            declared.type = _SCALARS[kind]
-        else:
-            declared.type = _Field.TYPE_MESSAGE
-            declared.type_name = f".{_PACKAGE}.{kind}"
-        if name in _ONEOFS:
-            declared.oneof_index = 0
+            entry = field_name.capitalize() + "Entry"
+            kind = f"{name}.{entry}"
+            pair = _field("key", "1", _OPTIONAL, "string"), _field("value", "2", _OPTIONAL, "bytes")
+            is_entry = _written(7, _written(7, 1))
+            parts.append(_written(3, _written(1, entry) + b"".join(_written(2, half) for half in pair) + is_entry))
+        label_number = _REPEATED if repeated else _OPTIONAL
+        parts.append(_written(2, _field(field_name, number, label_number, kind, oneof=name in _ONEOFS)))
+    if name in _ONEOFS:
+        parts.append(_written(8, _written(1, "value")))
+    return b"".join(parts)
 
 
 def _build() -> descriptor_pool.DescriptorPool:
-    file = descriptor_pb2.FileDescriptorProto(name="spanbar/wire.proto", package=_PACKAGE, syntax="proto3")
-    for name, fields in _MESSAGES.items():
-        _declare(file, name, fields.split(","))
+    # Written by hand because loading the classes of descriptors takes as long as a short run.
+    messages = (_written(4, _message(name, fields.split(","))) for name, fields in _MESSAGES.items())
+    file = [_written(1, "spanbar/wire.proto"), _written(2, _PACKAGE), *messages, _written(12, "proto3")]
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
+    pool.AddSerializedFile(b"".join(file))
     return pool
 
 
