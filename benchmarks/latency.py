@@ -1,9 +1,9 @@
 """From a span's end to the verdict that it changes: `python benchmarks/latency.py [--json FILE]`.
 
 A server process with 100 behaviors receives; this process ends spans in the OpenTelemetry SDK, each in a session of
-its own and forbidden by a behavior, exported one by one (SimpleSpanProcessor) over HTTP and gRPC. The delay is from the
-end time that the SDK gives the span, just before the export call, to the moment at which the index says that the result
-has changed, by one clock. With load, a third process sends spans of other sessions meanwhile, in requests of 100.
+its own and forbidden by a behavior, exported one by one (SimpleSpanProcessor) over HTTP and gRPC. The delay is from
+the end time that the SDK gives the span, just before the export call, to the moment at which the index says that its
+result has changed, by one clock. With load, a third process sends spans of other sessions meanwhile, 100 a request.
 """
 
 import argparse
