@@ -1,21 +1,28 @@
 """Behaviors on the command line: files of them, and what the index says of them at the end."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from collector.cli.endings import NothingRan
 from collector.index import Index, Unit
 from evaluator.harness.outcome import TestKey, UnitBehaviors
-from evaluator.language.assertion import Behavior
-from evaluator.language.behaviors import read_behaviors
 from evaluator.language.problem import SpecProblems
 from evaluator.verdict import BehaviorResult
 
+if TYPE_CHECKING:
+    from evaluator.language.assertion import Behavior
 
-def load_behaviors(paths: Iterable[Path]) -> tuple[Behavior, ...]:
+
+def load_behaviors(paths: Sequence[Path]) -> "tuple[Behavior, ...]":
     """The behaviors of all files. Every problem of every file is printed, and then nothing runs (exit 2)."""
+    if not paths:
+        return ()
+    # Loading the language of behaviors takes long beside a short run that has none.
+    from evaluator.language.behaviors import read_behaviors
+
     behaviors: list[Behavior] = []
     problems: list[str] = []
     for path in dict.fromkeys(paths):

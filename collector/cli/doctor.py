@@ -34,7 +34,7 @@ SIGNS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "yello
 @click.argument("spec", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--message", help="What to send. Default: the first message of the spec.")
 @click.option("--http-port", type=click.IntRange(0, 65535), help="OTLP/HTTP port. Default: free; 4318 to attach.")
-@click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: free; 4317 to attach.")
+@click.option("--grpc-port", type=click.IntRange(0, 65535), help="OTLP/gRPC port. Default: none; 4317 to attach.")
 @mapping_option
 def doctor(
     spec: Path, message: str | None, http_port: int | None, grpc_port: int | None, mapping: Claims | None

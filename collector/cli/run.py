@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -25,15 +26,16 @@ from collector.cli.specs import find
 from collector.index import Index
 from collector.mapping import Claims
 from collector.pipeline import Pipeline
-from evaluator.behaviors import Program
-from evaluator.harness.environment import asks_for_grpc
 from evaluator.harness.listener import Listener, Listeners
 from evaluator.harness.outcome import RunOutcome, TestKey
 from evaluator.harness.run import run_specs
 from evaluator.harness.specrun import Options
 from evaluator.language import SpecProblems, read_spec
-from evaluator.language.assertion import Behavior
 from evaluator.language.spec import Spec
+
+if TYPE_CHECKING:
+    from evaluator.behaviors import Program
+    from evaluator.language.assertion import Behavior
 
 FILE = click.Path(path_type=Path)
 
@@ -131,12 +133,15 @@ def run(
 
 
 def ports_for(specs: Sequence[Spec], host: str, http_port: int | None, grpc_port: int | None) -> Ports:
-    """The ports that are asked for; else free ones, and the well-known ones where an agent runs already."""
+    """The ports that are asked for; else the well-known ones where an agent runs already.
+
+    An agent that is started gets a free port for HTTP, which takes OTLP/gRPC as well.
+    """
     attached = any(spec.agent.start is None and spec.agent.traces in (None, "otlp") for spec in specs)
     return Ports(
         host,
         (4318 if attached else 0) if http_port is None else http_port,
-        _default_grpc_port(attached) if grpc_port is None else grpc_port,
+        (4317 if attached else None) if grpc_port is None else grpc_port,
     )
 
 
@@ -156,7 +161,7 @@ def load_specs(paths: Sequence[Path], runs: int | None) -> list[Spec]:
 @dataclass(frozen=True, slots=True)
 class _Job:
     specs: Sequence[Spec]
-    behaviors: Sequence[Behavior]
+    behaviors: "Sequence[Behavior]"
     options: Options
     ports: Ports
     outputs: Outputs
@@ -165,8 +170,8 @@ class _Job:
 
     async def run(self) -> RunOutcome:
         everywhere, named = list(self.behaviors), named_behaviors(self.specs)
-        programs = dict.fromkeys([*everywhere, *(behavior for each in named.values() for behavior in each)])
-        index = Index(Program(tuple(programs)))
+        judged = tuple(dict.fromkeys([*everywhere, *(behavior for each in named.values() for behavior in each)]))
+        index = Index(_program(judged))
         pipeline = Pipeline(index, Assembly(self.mapping))
         behaviors = RunBehaviors(index, pipeline.assembly, everywhere, named, tests_naming(self.specs))
         async with AsyncExitStack() as stack:
@@ -186,17 +191,27 @@ class _Job:
             if outputs.app is not None:
                 self.report.live_at(telemetry.endpoints.http)
             stack.push_async_callback(telemetry.stop)
+            stack.push_async_callback(outputs.say_goodbye)
             listener: Listener = Listeners([behaviors, self.report, *outputs.listeners])
             return await run_specs(
                 self.specs,
                 listener=listener,
                 telemetry=telemetry,
                 options=self.options,
-                behaviors=behaviors if programs else None,
+                behaviors=behaviors if judged else None,
             )
 
 
-def named_behaviors(specs: Sequence[Spec]) -> dict[Path, Sequence[Behavior]]:
+def _program(behaviors: "Sequence[Behavior]") -> "Program | None":
+    if not behaviors:
+        return None
+    # Loading the operators takes long beside a short run that has no behaviors.
+    from evaluator.behaviors import Program
+
+    return Program(behaviors)
+
+
+def named_behaviors(specs: Sequence[Spec]) -> "dict[Path, Sequence[Behavior]]":
     """The behaviors of every file that a spec names under `x-behaviors`."""
     paths = [path for spec in specs for suite in spec.suites for test in suite.tests for path in test.behaviors]
     return {path: load_behaviors([path]) for path in dict.fromkeys(paths)}
@@ -210,13 +225,6 @@ def tests_naming(specs: Sequence[Spec]) -> dict[TestKey, Sequence[Path]]:
         for test_at, test in enumerate(suite.tests)
         if test.behaviors
     }
-
-
-def _default_grpc_port(attached: bool) -> int | None:
-    """An agent that is started is told to use OTLP/HTTP, unless the environment asks for gRPC."""
-    if attached:
-        return 4317
-    return 0 if asks_for_grpc(os.environ) else None
 
 
 def _selecting(text: str | None) -> Callable[[str, str], bool] | None:

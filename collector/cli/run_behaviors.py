@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from collector.assembly import Assembly
 from collector.cli.behavior_units import behavior_units
@@ -10,8 +11,10 @@ from evaluator.expectations.reason import Reason
 from evaluator.harness.listener import Listener, TurnSent
 from evaluator.harness.outcome import TestKey, UnitBehaviors
 from evaluator.harness.telemetry import Executions
-from evaluator.language.assertion import Behavior
 from evaluator.verdict import BehaviorResult, Result, Severity
+
+if TYPE_CHECKING:
+    from evaluator.language.assertion import Behavior
 
 
 class RunBehaviors(Listener):
@@ -24,8 +27,8 @@ class RunBehaviors(Listener):
         self,
         index: Index,
         assembly: Assembly,
-        everywhere: Sequence[Behavior],
-        named: Mapping[Path, Sequence[Behavior]],
+        everywhere: "Sequence[Behavior]",
+        named: "Mapping[Path, Sequence[Behavior]]",
         tests: Mapping[TestKey, Sequence[Path]],
     ) -> None:
         self._index = index

@@ -36,17 +36,16 @@ def agent_environment(
 ) -> dict[str, str]:
     """The inherited environment with `HIGHBAR_TRACES_URL` and the `OTEL_*` variables of the OTel specification.
 
-    `trace_file`: for an agent whose SDK can only write a file. An agent whose environment asks for gRPC gets the
-    gRPC port, any other one `http/protobuf`.
+    `trace_file`: for an agent whose SDK can only write a file. The protocol is `http/protobuf`, unless the inherited
+    environment names one: the endpoint takes OTLP/gRPC as well.
     """
-    grpc = endpoints.grpc is not None and asks_for_grpc(inherited)
-    base = endpoints.grpc if grpc and endpoints.grpc is not None else endpoints.http
-    protocol = "grpc" if grpc else "http/protobuf"
-    exporting = {"OTEL_EXPORTER_OTLP_ENDPOINT": base, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
+    protocol = inherited.get("OTEL_EXPORTER_OTLP_PROTOCOL") or "http/protobuf"
+    exporting = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoints.http, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
     for signal in _SIGNALS:
-        path = "" if grpc else f"/v1/{signal.lower()}"
-        exporting[f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"] = base + path
-        exporting[f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL"] = protocol
+        name = f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL"
+        exporting[name] = inherited.get(name) or protocol
+        path = "" if exporting[name] == "grpc" else f"/v1/{signal.lower()}"
+        exporting[f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"] = endpoints.http + path
     return {
         **_UNLESS_SET,
         **inherited,
@@ -55,13 +54,6 @@ def agent_environment(
         **_past_proxies(inherited),
         TRACES_URL: trace_file or endpoints.traces,
     }
-
-
-def asks_for_grpc(environ: Mapping[str, str]) -> bool:
-    """Whether the environment says that the agent exports over gRPC."""
-    names = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-    said = (environ[name] for name in names if environ.get(name))
-    return next(said, "") == "grpc"
 
 
 def _past_proxies(inherited: Mapping[str, str]) -> dict[str, str]:

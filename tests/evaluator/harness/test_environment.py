@@ -36,11 +36,10 @@ def test_a_variable_is_set_whatever_was_inherited(name: str, value: str) -> None
     assert agent_environment(inherited, HERE)[name] == value
 
 
-def test_an_agent_that_speaks_grpc_gets_the_grpc_port() -> None:
+def test_an_agent_that_speaks_grpc_gets_the_same_endpoint_and_keeps_its_protocol() -> None:
     environment = agent_environment({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, HERE)
-    assert environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] == "http://127.0.0.1:4317"
+    assert environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] == HERE.http
     assert environment["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] == "grpc"
-    assert environment["HIGHBAR_TRACES_URL"] == "http://127.0.0.1:4318/v1/traces"
 
 
 def test_an_sdk_that_writes_a_file_gets_a_file() -> None:
