@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collector.export.exporter import ResultExporter
     from collector.export.forward import Forwarder
     from collector.export.record import Recorder
+    from collector.live.app import Live
 
 LAST_WORDS = 10.0
 """Seconds that what waits to be exported or forwarded has at the end."""
@@ -34,11 +35,20 @@ class Opened:
 
     listeners: list[Listener] = field(default_factory=list)
     raws: list[Raw] = field(default_factory=list)
-    app: ASGIApp | None = None
+    live: "Live | None" = None
+
+    @property
+    def app(self) -> ASGIApp | None:
+        return self.live.app if self.live is not None else None
 
     def raw(self, received: Received) -> None:
         for raw in self.raws:
             raw(received)
+
+    async def say_goodbye(self) -> None:
+        """Let readers of the page know that this is the end, while the server can still tell them."""
+        if self.live is not None:
+            await self.live.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +88,9 @@ class Outputs:
             if self.live:
                 from collector.live.app import Live
 
-                live = await stack.enter_async_context(Live(index, run=True))
-                assert live.run is not None
-                opened.listeners.append(live.run)
-                opened.app = live.app
+                opened.live = await stack.enter_async_context(Live(index, run=True))
+                assert opened.live.run is not None
+                opened.listeners.append(opened.live.run)
             yield opened
 
 

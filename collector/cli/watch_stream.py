@@ -110,6 +110,8 @@ class Stream:
                     self._last_id = value
                 elif not line and data:
                     yield Event(name, orjson.loads(data))
+                    if name == "bye":
+                        return
                     name, data = "", ""
 
 

@@ -18,6 +18,9 @@ HEARTBEAT: Final = 10.0
 """s without an event after which a `beat` is sent."""
 
 SEND_PATIENCE: Final = 15.0
+FAREWELL: Final = 0.3
+"""s that a reader has after `bye` to ask for what it still wants; it leaves when it has it."""
+
 CHUNK: Final = 64 * 1024
 RETRY_MS: Final = 1_000
 
@@ -57,6 +60,8 @@ class EventStream:
         leaving = asyncio.create_task(_left(receive))
         try:
             done, _ = await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if writing in done and writing.result():
+                await asyncio.wait((leaving,), timeout=FAREWELL)
         except asyncio.CancelledError:
             return  # the server is gone before its reader; to raise would be logged as an error of this app
         finally:

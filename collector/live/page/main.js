@@ -199,7 +199,12 @@ function keys(event) {
 const stream = new Stream(
   {
     ...store.handlers(),
-    bye: () => stream.lost(stream.source),
+    // What was asked for comes before the server goes: it waits a moment for its readers to leave.
+    bye: async () => {
+      const { source } = stream;
+      await Promise.allSettled(store.reading);
+      stream.lost(source);
+    },
   },
   connection,
 );

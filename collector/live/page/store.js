@@ -18,11 +18,14 @@ export class Store {
     this.listeners = new Set();
     this.changes = new Map();
     this.details = new Map();
+    this.reading = new Set();
   }
 
   /** A test with its conversations. It is kept: the server of a run is gone when the run is over. */
   async readTest(key) {
-    const test = await get(`/api/v1/run/tests/${encodeURIComponent(key)}`);
+    const asked = get(`/api/v1/run/tests/${encodeURIComponent(key)}`);
+    this.reading.add(asked);
+    const test = await asked.finally(() => this.reading.delete(asked));
     this.details.delete(key);
     this.details.set(key, test);
     if (this.details.size > DETAILS_KEPT) this.details.delete(this.details.keys().next().value);
