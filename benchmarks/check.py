@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,8 +74,8 @@ class Spans:
         return self.number
 
 
-def hangar(total: int) -> Iterator[ExportTraceServiceRequest]:
-    """Tool calls of a coding agent, 10,000 a session."""
+def hangar(total: int, others: Mapping[str, str] | None = None) -> Iterator[ExportTraceServiceRequest]:
+    """Tool calls of a coding agent, 10,000 a session; each with `others` as further attributes."""
     chance, spans = random.Random(1), Spans()
     for first in range(0, total, A_REQUEST):
         made = ExportTraceServiceRequest()
@@ -95,7 +95,7 @@ def hangar(total: int) -> Iterator[ExportTraceServiceRequest]:
             }
             if kind == "shell":
                 attributes["hangar.shell.ops"] = [chance.choice(["test", "git.commit"])]
-            spans.add(scope, session + 1, 0, "tool.call", attributes)
+            spans.add(scope, session + 1, 0, "tool.call", {**attributes, **(others or {})})
         yield made
 
 
