@@ -12,7 +12,7 @@ from collector.assembly.executions import Execution
 from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
 from collector.assembly.logs import log_id, raised_in
-from collector.assembly.owners import Happening, Happenings, Owner, changes_of, turn_of
+from collector.assembly.owners import Happening, Happenings, Owner, changes_of, session_of, turn_of
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
@@ -85,6 +85,12 @@ class Assembly:
                 if node.role in SIGNIFICANT:
                     yield node.context.said or trace_id.hex(), trace_id
 
+    def place_of(self, trace_id: bytes, span_id: bytes) -> tuple[str | None, str | None]:
+        """The session and the job of a span as known by now; of a log record by its `log_id`. None: it names none."""
+        trace = self._traces.get(trace_id)
+        node = trace.nodes.get(span_id) if trace is not None else None
+        return (None, None) if node is None else (session_of(node.context, trace_id), node.context.job)
+
     def calls(self) -> list[ExplainedCall]:
         """Every call that telemetry shows, also those that have not happened, in order (see `explained`)."""
         found = [each for each in self._explained() if isinstance(each, ExplainedCall)]
@@ -132,22 +138,25 @@ class Assembly:
         reading = None if self._mapping is None else self._mapping.read_span(span)
         if reading is None:
             reading = conventions.read(span, marks)
-        node = Node(span.trace_id, span.span_id)
+        node = Node(trace.id, span.span_id)
         context = self._shared_context(span)
         if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
             context = self._contexts.of(attributes, reading, context)
-        node.context = _as_claimed(context, reading)
+        node.context = context
         if reading is not None:
+            if reading.claimed:
+                node.context = _as_claimed(context, reading)
             node.role, node.agent_name = reading.role, reading.agent
             self._own(node, trace, span, reading, marks)
             if reading.tool is not None:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
-        happenings = _happenings(span, marks)
-        if happenings:
-            node.owners = (*node.owners, Happenings(node, turn_of(attributes), happenings, self._joins))
-        for index, event in enumerate(span.events):
-            if coding_agents.is_event(event):
-                node.owners = (*node.owners, *self._reported_event(span, index, event))
+        if span.events or DIFF_KEY in marks or span.name in _NAMED:
+            happenings = _happenings(span, marks)
+            if happenings:
+                node.owners = (*node.owners, Happenings(node, turn_of(attributes), happenings, self._joins))
+            for index, event in enumerate(span.events):
+                if coding_agents.is_event(event):
+                    node.owners = (*node.owners, *self._reported_event(span, index, event))
         if span.kind == KIND_SERVER and not trace.served:
             self._serve(trace)
         self._place(trace, node, span.parent_id)
@@ -164,10 +173,11 @@ class Assembly:
         """Give the node what makes its items."""
         times = span.start, span.end
         if reading.tool is not None:
-            item_id = (span.trace_id, span.span_id, None)
+            item_id = (node.trace_id, node.span_id, None)
             facts, attributes = reading.tool, span.attributes
             execution = Execution(node, item_id, facts, reading.convention, *times, attributes, self._joins)
-            execution.raised = trace.raised.get(span.span_id)
+            if trace.raised:
+                execution.raised = trace.raised.get(node.span_id)
             if facts.answered and facts.unfinished:
                 execution.served = trace.served
                 trace.unanswered.append(execution)
@@ -264,7 +274,7 @@ class Assembly:
     def _trace(self, trace_id: bytes) -> Trace:
         trace = self._traces.get(trace_id)
         if trace is None:
-            trace = self._traces[trace_id] = Trace()
+            trace = self._traces[trace_id] = Trace(trace_id)
         return trace
 
     def _folders_of(self, span: Span, marks: Set[str]) -> tuple[str, ...]:
@@ -293,8 +303,6 @@ def _as_claimed(context: Context, reading: Reading | None) -> Context:
 def _happenings(span: Span, marks: Set[str]) -> list[Happening]:
     """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
     attributes = span.attributes
-    if not span.events and DIFF_KEY not in marks and span.name not in _NAMED:
-        return []
     found = [
         Happening(index, event.name, event.time, event.attributes)
         for index, event in enumerate(span.events)

@@ -35,12 +35,12 @@ class HeldCalls:
         self._mark = mark
         self._groups: dict[HeldKey, HeldGroup] = {}
 
-    def add(self, key: HeldKey, execution: "Execution") -> None:
+    def add(self, key: HeldKey, execution: "Execution", is_open: bool) -> None:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = HeldGroup()
-        group.members[execution] = execution.is_open
-        group.open += execution.is_open
+        group.members[execution] = is_open
+        group.open += is_open
         if group.by_arguments is not None:
             self._put(group.by_arguments, execution)
         elif group.open:

@@ -39,19 +39,20 @@ class Joins:
     def place(self, execution: Execution) -> None:
         """Put a tool span where what is known of it now belongs."""
         self.mark(execution)
-        said, call_id, key = None, None, None
+        said, call_id, is_open, key = None, None, False, None
         if execution.is_call:
-            said, call_id = execution.node.context.said, execution.call_id
-            key = said, call_id, execution.is_open
+            said, call_id, is_open = execution.node.context.said, execution.call_id, execution.is_open
+            key = said, call_id, is_open
         if execution.registered == key:
             return
-        self.remove(execution)
+        if execution.registered is not None:
+            self.remove(execution)
         if key is None:
             return
         execution.registered = key
         self._names.add_run(execution)
         if call_id is None:
-            self._held.add((said or "", execution.name), execution)
+            self._held.add((said or "", execution.facts.name), execution, is_open)
             return
         group = self._groups.add_run(scope(execution.node, call_id), execution)
         if group is not None:

@@ -83,9 +83,11 @@ class Node:
 class Trace:
     """The spans of one trace by id, and those that wait for a parent."""
 
-    __slots__ = ("has_tools", "messages", "nodes", "raised", "served", "unanswered", "waiting")
+    __slots__ = ("has_tools", "id", "messages", "nodes", "raised", "served", "unanswered", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, trace_id: bytes) -> None:
+        self.id = trace_id
+        """The one object that all its spans have as their trace id."""
         self.has_tools = False
         """A tool span is there, so tool spans can be seen."""
         self.served = False

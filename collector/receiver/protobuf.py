@@ -37,24 +37,15 @@ class ReceivedSpan(Span):
         self.span_id = span_id
         self.parent_id = parent_id
         self.name = message.name
+        self.kind = message.kind
+        self.start = message.start
+        self.end = message.end
         self.attributes = read_attributes(message.attributes)
         events, links = message.events, message.links
         self.events = _events(events) if events else _NOTHING
         self.links = _links(links) if links else _NOTHING
         self.resource = resource
         self.scope = scope
-
-    @property
-    def start(self) -> int:  # type: ignore[override]
-        return self._message.start  # type: ignore[no-any-return]
-
-    @property
-    def end(self) -> int:  # type: ignore[override]
-        return self._message.end  # type: ignore[no-any-return]
-
-    @property
-    def kind(self) -> int:  # type: ignore[override]
-        return int(self._message.kind)
 
     @property
     def flags(self) -> int:  # type: ignore[override]
