@@ -132,7 +132,7 @@ class Attribution:
         touched: dict[bytes, None] = {}
         for sighting in sightings:
             self.received += 1
-            self._inventory.declare(sighting)
+            self._inventory.saw(sighting)
             claimant = self._by_trace.get(sighting.trace_id)
             if claimant is not None:
                 claimant.saw(sighting, in_own_trace=True)

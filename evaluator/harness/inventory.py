@@ -1,12 +1,17 @@
-"""The tools an agent is known to have: what it declares, and what it was seen to call."""
+"""What is known of an agent's tools: those it declares, those it was seen to call, and whether calls show at all."""
 
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from evaluator.expectations.reason import Reason, listed, unverifiable
 from evaluator.harness.sighting import Sighting
 from evaluator.language.spec import CallExpectation, Expect
+
+
+SPEAKING: Final = frozenset({"tool", "model", "agent", "workflow", "turn", "hello"})
+"""Roles of spans and records that show that what the agent does is instrumented, and not only its web server."""
 
 
 @dataclass(slots=True)
@@ -14,8 +19,11 @@ class Inventory:
     declared: set[str] | None = None
     """None: the agent has not said which tools it has."""
     called: set[str] = field(default_factory=set)
+    speaks: bool = False
+    """Some telemetry says something of tools, models or agents, so a call would have been seen."""
 
-    def declare(self, sighting: Sighting) -> None:
+    def saw(self, sighting: Sighting) -> None:
+        self.speaks = self.speaks or sighting.role in SPEAKING or sighting.declares is not None
         if sighting.declares is not None:
             self.declared = (self.declared or set()) | sighting.declares
 
@@ -31,6 +39,17 @@ class Inventory:
         for entry in expect.calls or ():
             if all(self.lacks(name) for name in entry.names):
                 yield entry, unverifiable("tool_not_observable", self._expected(entry.names), entry.place)
+
+    def blindness(self, expect: Expect) -> Reason:
+        """Why it is no proof that no call was seen."""
+        return unverifiable(
+            "tool_not_observable",
+            "No span of this agent says anything of tools, models or agents, so nothing shows that a call would have "
+            "been seen.",
+            expect.place,
+            fix="Instrument what runs the agent and not only its web server (docs/frameworks.md). Look closer with: "
+            "spanbar doctor",
+        )
 
     def undeclared(self, names: Iterable[str]) -> list[str]:
         """Of the forbidden names, those that nothing shows to be tools of the agent, if it declares none."""

@@ -58,6 +58,8 @@ class Judge:
     def __init__(self, inventory: Inventory, search: RegexSearch) -> None:
         self._inventory = inventory
         self._search = search
+        self.over = False
+        """Nothing comes any more: what no telemetry has shown by now, none will."""
 
     def judge(self, expect: Expect | None, monitor: TurnMonitor | None, evidence: Evidence) -> Judgement:
         """The judgement of a turn that ends now. A turn whose evidence is whole closes its monitor."""
@@ -76,6 +78,8 @@ class Judge:
         kept = [reason for reason in found.reasons if not _is_missing(reason, entries)]
         if found.status is Status.ERROR:
             return _combined((), evidence.failures, (*kept, *unseen))
+        if self.over and found.status is Status.PASSED and expect.about_calls and not self._inventory.speaks:
+            unseen.append(self._inventory.blindness(expect))
         judged = _combined(kept, evidence.failures, unseen)
         return self._with_suspects(judged, expect, evidence)
 

@@ -74,6 +74,7 @@ class SpecRun:
         self._tell = notify
         self._variations = variations
         self._inventory = Inventory()
+        self._judge = Judge(self._inventory, search)
         self._correlation = Correlation(spec.agent.correlate)
         self._attribution = Attribution(self._correlation, self._inventory, same_clock=spec.agent.start is not None)
         self._observation = Observation(spec.agent, self._attribution, self._notify, options.blind_wait)
@@ -148,11 +149,11 @@ class SpecRun:
         finally:
             await agent.stop()
         # What the agent sent while it ended counts as well.
+        self._judge.over = True
         await self._judge_again()
 
     def _means(self, client: AgentClient, agent: RunningAgent) -> Means:
-        judge = Judge(self._inventory, search)
-        around = Surroundings(self._attribution, self._observation, judge, search, self._masking.text)
+        around = Surroundings(self._attribution, self._observation, self._judge, search, self._masking.text)
         return Means(
             around,
             client,
@@ -223,11 +224,12 @@ class SpecRun:
 
     def _revised(self, before: TestOutcome, after: TestOutcome) -> None:
         better = after.status is Status.PASSED
-        why = "with telemetry that came after it was decided" + (
-            "" if better else f": {'; '.join(reason.text for reason in after.reasons)}"
-        )
-        text = f"{after.name}: was {before.status}, is {after.status} {why}"
-        code = "late_now_passes" if better else "late_now_fails"
+        # That calls cannot be seen is known when all is over, and by no telemetry: there was none of the kind.
+        blind = self._judge.over and all(reason.code == "tool_not_observable" for reason in after.reasons)
+        code = "late_now_passes" if better else "never_verified" if blind else "late_now_fails"
+        why = "" if code == "never_verified" else " with telemetry that came after it was decided"
+        reasons = "" if better else f": {'; '.join(reason.text for reason in after.reasons)}"
+        text = f"{after.name}: was {before.status}, is {after.status}{why}{reasons}"
         self._notify(Notice(code, text))
         self._listener.test_revised(before, after, text)
 

@@ -134,7 +134,9 @@ class Agent:
         if self.instrumented and behaviour.get("turn", True):
             trace, parent, context = self.owner(message, behaviour.get("turn_tag", "own"))
             own = trace == message.trace
-            attributes = [attribute(*item) for item in context.items()]
+            # A server span that is the agent's as well: that calls would have been seen is shown by it.
+            operation = attribute("gen_ai.operation.name", "invoke_agent")
+            attributes = [operation, *(attribute(*item) for item in context.items())]
             times = (message.arrived, time.time_ns())
             self.exporter.spans(
                 [

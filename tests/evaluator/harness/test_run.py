@@ -400,3 +400,26 @@ async def test_a_listener_is_told_in_order() -> None:
     async with World(silent) as world:
         await world.run([ANSWERS], listener=Watch())
     assert told == ["run started", "sent go", "decided go", "execution finished", "test finished", "run finished"]
+
+
+async def test_an_agent_of_which_only_a_web_server_is_seen_proves_nothing_of_calls() -> None:
+    async def agent(message: Message) -> str:
+        message.entry("server")
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS, NEVER, ANSWERS])
+    assert statuses(outcome) == [E, E, P]
+    assert {reason.code for test in outcome.tests for reason in test.reasons} == {"tool_not_observable"}
+
+
+async def test_one_call_in_a_run_shows_that_calls_can_be_seen_in_all_of_it() -> None:
+    async def agent(message: Message) -> str:
+        message.entry("server")
+        if message.text == "pay":
+            message.call("pay")
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS, {**CALLS, "trigger": "pay"}])
+    assert statuses(outcome) == [P, P]

@@ -39,9 +39,9 @@ class Message:
         sighting = Sighting(trace_id, span_id, parent_id, f"execute_tool {name}", "tool", start=now, end=now)
         self.world.deliver([sighting], [Change(None, item)])
 
-    def entry(self) -> None:
-        """The server span of the message arrives."""
-        self.span("entry---", "server", self.parent_id)
+    def entry(self, role: str = "agent") -> None:
+        """The entry span of the message arrives."""
+        self.span("entry---", role, self.parent_id)
 
     def span(self, span_id: str, role: str, parent_id: bytes = b"entry---") -> None:
         sighting = Sighting(self.trace_id, span_id.encode(), parent_id, role, role, declares=None)
