@@ -12,6 +12,8 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from collector.order import in_order
+from collector.sizes import weight
 from evaluator.items import Change, Item
 from evaluator.verdict import BehaviorResult
 
@@ -43,6 +45,8 @@ class Limits:
     """Of all units together."""
     session_items: int | None = None
     """Of one unit; what comes after is counted and not judged."""
+    bytes: int | None = None
+    """Of all units together, as telemetry has them: see `Index.apply`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +59,8 @@ class Unit:
     links: Counter[str] = field(default_factory=Counter)
     """Of a session: the jobs that its items name; of a job: its sessions. With how many items say so."""
     arrivals: int = 0
+    bytes: int = 0
+    """Of `own`, about, if there is a limit on them."""
     closed: bool = False
     reopened: int = 0
     cut: str | None = None
@@ -85,9 +91,13 @@ class Index:
     def __init__(self, program: "Program | None" = None, *, limits: Limits | None = None) -> None:
         self.program = program
         self.limits = limits or Limits()
+        self._unlimited = self.limits.session_items is None and self.limits.bytes is None
         self.units: dict[UnitKey, Unit] = {}
         self.items = 0
+        self.bytes = 0
+        """Of all units, about, if there is a limit on them."""
         self.evicted = 0
+        self._share = 0
         self._finished: dict[UnitKey, None] = {}
         self._sessions: dict[str, Unit] = {}
         """The units of sessions, by the session alone: where nearly every item goes."""
@@ -106,7 +116,9 @@ class Index:
         """The unit of a session that is known to exist, with items or without."""
         return self._unit(UnitKey(UnitKind.SESSION, session))
 
-    def apply(self, changes: Iterable[Change]) -> None:
+    def apply(self, changes: Iterable[Change], *, share: int = 0) -> None:
+        """Take what happened to items. `share`: bytes that each of them counts for; 0 weighs each one."""
+        self._share = share
         for change in changes:
             self._apply(change)
 
@@ -128,10 +140,24 @@ class Index:
         """All items that the unit is judged by, in order: by seq where both have one, else by time."""
         return in_order(self._items_of(unit))
 
+    def blind(self, session: str, cause: str) -> None:
+        """Tool calls of the session cannot be seen, for this cause (a clause): what needs them is unknown."""
+        unit = self.open(session)
+        if unit.evaluation is not None:
+            self._tell(Update(unit, None, unit.evaluation.blind(cause)))
+
     def cut_all(self, cause: str) -> None:
         """Some of the telemetry is missing, and nobody knows whose: no unit is whole, and none passes."""
         for unit in self.units.values():
             self._cut(unit, cause)
+
+    def cut(self, key: UnitKey, cause: str) -> None:
+        """The unit is not whole, for this cause (a clause), nor is what shares items with it; now, or if it comes."""
+        unit = self.units.get(key)
+        if unit is None:
+            self.remember((key,), cause)
+        else:
+            self._cut_with_linked(unit, cause)
 
     def remember(self, keys: Iterable[UnitKey], cause: str) -> None:
         """Parts of these units are gone, for this cause: should more of one come, it is not whole."""
@@ -169,12 +195,18 @@ class Index:
         home = None if session is None else self._sessions.get(session)
         if home is None:
             home = self._unit(_home(item))
-        if self.limits.session_items is not None and not self._admit(home):
+        if not self._unlimited and not self._admit(home):
+            return
+        if item.id in home.own:  # the assembly has forgotten its trace since
+            if item != (known := home.own[item.id]):
+                self._apply(Change(known, item))
             return
         if item.job is not None and session is not None:
             self._link(home, item.job)
         home.own[item.id] = item
         self.items += 1
+        if self.limits.bytes is not None:
+            self._weigh(home, self._share or weight(item))
         self._feed(home, change)
         if home.links:
             for unit in self._linked(home):
@@ -183,11 +215,26 @@ class Index:
             self.close(home.key)
         if self.limits.items is not None and self.items > self.limits.items:
             self._evict(spare=home)
+        if self.limits.bytes is not None and self.bytes > self.limits.bytes:
+            self._make_room(self.limits.bytes, home)
+
+    def _weigh(self, unit: Unit, size: int) -> None:
+        unit.bytes += size
+        self.bytes += size
+
+    def _make_room(self, limit: int, spare: Unit) -> None:
+        while self.bytes > limit:
+            if not self._evict(spare=spare):
+                self._cut_with_linked(spare, f"it is larger than the limit of {limit} bytes")
+                return
 
     def _remove(self, item: Item) -> None:
         home = self.units.get(_home(item))
-        if home is None or home.own.pop(item.id, None) is None:
+        if home is None or item.id not in home.own:
             return
+        if home.bytes:
+            self._weigh(home, -(home.bytes // len(home.own)))
+        del home.own[item.id]
         self.items -= 1
         change = Change(item, None)
         self._feed(home, change)
@@ -207,6 +254,9 @@ class Index:
             self._feed(unit, Change(None, item))
         for item in unit.own.values():
             self._feed(session, Change(None, item))
+        for part, other in ((session, unit), (unit, session)):
+            if part.cut is not None and other.cut is None:
+                self._cut(other, f"{part.key.kind} {part.key.id} is not whole: {part.cut}")
 
     def _unlink(self, session: Unit, job: str) -> None:
         session.links[job] -= 1
@@ -255,14 +305,18 @@ class Index:
         return unit
 
     def _admit(self, unit: Unit) -> bool:
-        limit = self.limits.session_items
-        if limit is None or len(unit.own) < limit:
+        limits = self.limits
+        if limits.session_items is not None and len(unit.own) >= limits.session_items:
+            self._cut_with_linked(unit, f"it has more items than the limit of {limits.session_items}")
+        elif limits.bytes is None or unit.bytes < limits.bytes:
             return True
         unit.dropped += 1
-        self._cut(unit, f"it has more items than the limit of {limit}")
-        for linked in self._linked(unit):
-            self._cut(linked, f"{unit.key.kind} {unit.key.id} has more items than the limit of {limit}")
         return False
+
+    def _cut_with_linked(self, unit: Unit, cause: str) -> None:
+        self._cut(unit, cause)
+        for linked in self._linked(unit):
+            self._cut(linked, f"{unit.key.kind} {unit.key.id} is not whole: {cause}")
 
     def _cut(self, unit: Unit, cause: str) -> None:
         if unit.cut is not None:
@@ -271,11 +325,14 @@ class Index:
         changed = unit.evaluation.cut(cause) if unit.evaluation is not None else ()
         self._tell(Update(unit, None, changed))
 
-    def _evict(self, *, spare: Unit) -> None:
-        """Drop the unit that is finished and oldest, else the oldest; never the one that is being filled."""
+    def _evict(self, *, spare: Unit) -> bool:
+        """Drop the unit that is finished and oldest, else the oldest; never the one that is being filled.
+
+        False if there is none.
+        """
         key = next((key for key in chain(self._finished, self.units) if key != spare.key), None)
         if key is None:
-            return
+            return False
         victim = self.units[key]
         cause = "it was evicted to make room"
         self._cut(victim, cause)
@@ -283,10 +340,12 @@ class Index:
             self._cut(unit, f"{victim.key.kind} {victim.key.id} was evicted to make room")
             del unit.links[victim.key.id]
         self.items -= len(victim.own)
+        self.bytes -= victim.bytes
         self.evicted += 1
         self._forget(victim)
         self.remember((victim.key,), "an earlier part of it was evicted to make room")
         self._tell(Update(victim, None, (), evicted=True))
+        return True
 
     def _drop_if_empty(self, unit: Unit) -> None:
         if not unit.own and not unit.links and unit.key in self.units:
@@ -318,25 +377,3 @@ def _replace(unit: Unit, old: Item, new: Item) -> None:
         return
     del unit.own[old.id]
     unit.own[new.id] = new
-
-
-def in_order(items: Iterable[Item]) -> list[Item]:
-    """Items as a person reads them: each session's by seq, those without a seq where their time puts them."""
-    numbered: dict[str | None, list[Item]] = {}
-    loose: list[Item] = []
-    for item in items:
-        if item.seq is None:
-            loose.append(item)
-        else:
-            numbered.setdefault(item.session, []).append(item)
-    if not numbered:
-        return sorted(loose, key=lambda item: item.time)
-    keyed: list[tuple[int, int, int, Item]] = [(item.time, 0, number, item) for number, item in enumerate(loose)]
-    for run in numbered.values():
-        run.sort(key=lambda item: (item.seq or 0, item.time))
-        reached = 0
-        for number, item in enumerate(run):
-            reached = max(reached, item.time)
-            keyed.append((reached, 1, number, item))
-    keyed.sort(key=lambda entry: entry[:3])
-    return [entry[3] for entry in keyed]

@@ -4,18 +4,26 @@ Live requests, recorded files and tests all come through `Pipeline.receive`, in 
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from collector.assembly import Assembly
 from collector.export.marker import without_own_output
 from collector.index import Index
+from collector.oversize import Oversize
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Watcher
 
+USUAL: Final = 2_048
+"""Bytes a span in a request of which no span need be weighed: each counts for an equal share."""
+
 
 class Pipeline:
-    def __init__(self, index: Index, assembly: Assembly | None = None) -> None:
+    """`value_limit`: bytes of the largest value that is kept; None is no limit."""
+
+    def __init__(self, index: Index, assembly: Assembly | None = None, *, value_limit: int | None = None) -> None:
         self.index = index
         self.assembly = assembly or Assembly()
+        self.oversize = Oversize(value_limit) if value_limit is not None else None
         self._watchers: list[Watcher] = []
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
@@ -24,7 +32,19 @@ class Pipeline:
         return lambda: self._watchers.remove(watcher)
 
     def receive(self, batch: Batch) -> None:
-        assembled = self.assembly.add(without_own_output(batch), sight=bool(self._watchers))
-        self.index.apply(assembled.changes)
+        batch = without_own_output(batch)
+        if self.oversize is not None:
+            self.oversize.take_out(batch)
+        assembled = self.assembly.add(batch, sight=bool(self._watchers))
+        self.index.apply(assembled.changes, share=_share(batch))
+        if self.oversize is not None:
+            for unit in self.oversize.units(batch, assembled.changes, self.assembly):
+                self.index.cut(unit, self.oversize.cause)
         for watcher in self._watchers:
             watcher.observe(assembled.sightings, assembled.changes)
+
+
+def _share(batch: Batch) -> int:
+    """Bytes that each item of the batch counts for; 0 where they may differ so much that each is to be weighed."""
+    number = len(batch.spans) + len(batch.logs) + len(batch.records)
+    return batch.size // number if 0 < batch.size <= USUAL * number else 0

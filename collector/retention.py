@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from collector.assembly import Assembly
+from collector.index import Index, UnitKey, UnitKind, Update
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
 
@@ -14,6 +15,9 @@ AT_LEAST: Final = 1_800.0
 """s. Exporters give a request up after minutes; what comes later than this is not the retry of one."""
 
 MOST_TRACES: Final = 200_000
+EVICTED_TRACES: Final = 100
+"""Of one session that was evicted; what it has more waits for its time."""
+
 LOOK_EVERY: Final = 10.0
 
 
@@ -52,6 +56,22 @@ class Retention:
         limit = self._clock() - self._after
         while self._last and next(iter(self._last.values())) <= limit:
             self._assembly.forget(self._last.popitem(last=False)[0])
+
+    def follow(self, index: Index) -> None:
+        """Forget the traces of what `index` evicts: the room that it makes is theirs as well."""
+
+        def evicted(update: Update) -> None:
+            unit = update.unit
+            if not update.evicted or unit.cut is None:
+                return
+            traces = {item.id[0] for item in unit.own.values()} - {b""}
+            for trace in sorted(traces)[:EVICTED_TRACES]:
+                if self._assembly.sessions_of(trace) <= {unit.key.id}:
+                    self._assembly.forget(trace)
+                    # What comes of it without a session's name is the rest of something.
+                    index.remember((UnitKey(UnitKind.SESSION, trace.hex()),), "the rest of its trace was evicted")
+
+        index.listen(evicted)
 
     async def run(self) -> None:
         """Forget old traces until cancelled."""

@@ -89,3 +89,5 @@ class Batch:
     logs: list[LogRecord] = field(default_factory=list)
     records: list[dict[str, Any]] = field(default_factory=list)
     """Lines of a trace-contract file, as they are (JSON objects)."""
+    size: int = 0
+    """Bytes of the body that it was read from, after decompression; 0 where nobody says."""

@@ -91,6 +91,12 @@ class Assembly:
         node = trace.nodes.get(span_id) if trace is not None else None
         return (None, None) if node is None else (session_of(node.context, trace_id), node.context.job)
 
+    def sessions_of(self, trace_id: bytes) -> set[str | None]:
+        """The sessions that spans and log records of a trace are in; None is that of what only names its job."""
+        trace = self._traces.get(trace_id)
+        nodes = trace.nodes.values() if trace is not None else ()
+        return {session_of(node.context, trace_id) for node in nodes}
+
     def calls(self) -> list[ExplainedCall]:
         """Every call that telemetry shows, also those that have not happened, in order (see `explained`)."""
         found = [each for each in self._explained() if isinstance(each, ExplainedCall)]

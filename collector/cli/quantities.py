@@ -25,9 +25,12 @@ class Duration(click.ParamType[float]):
 
 
 class Size(click.ParamType[int]):
-    """`512MiB`, `64KiB`, `1GB`, or a number of bytes; bytes as an int."""
+    """`512MiB`, `64KiB`, `1GB`, or a number of bytes; bytes as an int, `smallest` at least."""
 
     name = "size"
+
+    def __init__(self, smallest: int = 1) -> None:
+        self.smallest = smallest
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -35,4 +38,7 @@ class Size(click.ParamType[int]):
         match = _NUMBER.fullmatch(str(value))
         if match is None or match[2].lower() not in _SIZES:
             self.fail(f"{value!r} is not a size such as 64KiB, 512MiB or 1GiB", param, ctx)
-        return int(float(match[1]) * _SIZES[match[2].lower()])
+        size = int(float(match[1]) * _SIZES[match[2].lower()])
+        if size < self.smallest:
+            self.fail(f"{value!r} is less than {self.smallest} bytes", param, ctx)
+        return size

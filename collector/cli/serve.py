@@ -16,7 +16,7 @@ from collector.cli.event_loop import loop_factory
 from collector.cli.exporting import ResultExports
 from collector.cli.garbage import young_collection
 from collector.cli.mapping_option import mapping_option
-from collector.cli.quantities import Duration
+from collector.cli.quantities import Duration, Size
 from collector.cli.serving import Serving, Settings
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
@@ -63,6 +63,16 @@ _log = logging.getLogger("collector.cli.serve")
     "--max-session-items", default=100_000, show_default=True, type=click.IntRange(1), help="Items of one session."
 )
 @click.option(
+    "--max-bytes", default="1GiB", show_default=True, type=Size(), help="Telemetry that is kept, about, as received."
+)
+@click.option(
+    "--max-value",
+    default="1MiB",
+    show_default=True,
+    type=Size(smallest=1024),
+    help="One attribute, body or argument.",
+)
+@click.option(
     "--on-fail", multiple=True, metavar="COMMAND|URL", help="Run, with the result as JSON on stdin, or POST it to."
 )
 @click.option(
@@ -94,6 +104,8 @@ def serve(
     max_sessions: int,
     max_items: int,
     max_session_items: int,
+    max_bytes: int,
+    max_value: int,
     on_fail: tuple[str, ...],
     export: tuple[str, ...],
     export_header: tuple[str, ...],
@@ -118,7 +130,8 @@ def serve(
         token=_token(host, token, token_file),
         idle=idle,
         mapping=mapping,
-        limits=Limits(sessions=max_sessions, items=max_items, session_items=max_session_items),
+        limits=Limits(max_sessions, max_items, max_session_items, max_bytes),
+        value_limit=max_value,
         on_fail=_targets(on_fail),
         exports=_exports(export, export_header),
         forwarders=_forwarders(forward, forward_header),

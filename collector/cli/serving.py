@@ -48,6 +48,8 @@ class Settings:
     token: str | None
     idle: float
     limits: Limits
+    value_limit: int
+    """Bytes of the largest value that is kept."""
     on_fail: Sequence[Alarm]
     exports: ResultExports | None
     forwarders: Sequence[Forwarder]
@@ -62,7 +64,7 @@ class Serving:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.index = Index(Program(settings.behaviors, settings.contract), limits=settings.limits)
-        self.pipeline = Pipeline(self.index, Assembly(settings.mapping))
+        self.pipeline = Pipeline(self.index, Assembly(settings.mapping), value_limit=settings.value_limit)
         self.live = Live(
             self.index,
             token=settings.token,
@@ -89,6 +91,7 @@ class Serving:
         self.index.listen(self._measure)
         self._idle = IdleCloser(self.index, settings.idle)
         self._retention = Retention(self.pipeline.assembly, 2 * settings.idle)
+        self._retention.follow(self.index)
         self.pipeline.watch(self._retention)
         self._tasks: list[asyncio.Task[None]] = []
         self._unready: str | None = "it is starting"
@@ -189,6 +192,10 @@ class Serving:
             {(("kind", kind), ("state", state)): number for (kind, state), number in states.items()},
         )
         yield single("spanbar_items", "Items that are kept.", "gauge", self.index.items)
+        yield single("spanbar_kept_bytes", "Bytes of items that are kept, about.", "gauge", self.index.bytes)
+        if self.pipeline.oversize is not None:
+            taken = self.pipeline.oversize.taken
+            yield single("spanbar_values_cut_total", "Values that were larger than the limit.", "counter", taken)
         yield single("spanbar_units_evicted_total", "Units evicted to make room.", "counter", self.index.evicted)
         dropped = sum(unit.dropped for unit in self._units())
         yield single("spanbar_items_over_limit", "Items of kept units that were not kept.", "gauge", dropped)

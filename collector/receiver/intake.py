@@ -151,6 +151,7 @@ class Intake:
             raise self.refuse(Reason.MALFORMED, str(malformed)) from None
         batch = decoded.batch
         if batch.spans or batch.logs or batch.records:
+            batch.size = len(body)
             self._hand_on(batch)
         if self._raw is not None:
             self._raw(Received(signal, body_format.value, body))

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from collector.index import Index, Limits, Unit, UnitKey, UnitKind, Update, in_order
+from collector.index import Index, Limits, Unit, UnitKey, UnitKind, Update
+from collector.order import in_order
 from evaluator.items import Change, Item, ItemKind
 
 
@@ -107,6 +108,68 @@ def test_a_unit_past_its_own_limit_is_cut_and_counts_what_it_drops() -> None:
     unit = index.units[UnitKey(UnitKind.SESSION, "s")]
     assert (len(unit.own), unit.dropped) == (2, 2)
     assert unit.cut == "it has more items than the limit of 2"
+
+
+def test_past_the_limit_of_bytes_room_is_made_of_what_is_finished_and_oldest() -> None:
+    index = Index(limits=Limits(bytes=1_000))
+    for number, session in enumerate("abc"):
+        index.apply(added(event(number, session=session)), share=300)
+    index.close(UnitKey(UnitKind.SESSION, "b"))
+    index.apply(added(event(4, session="d")), share=300)
+    assert [unit.key.id for unit in index.sessions()] == ["a", "c", "d"]
+    index.apply(added(event(5, session="e")), share=500)
+    assert [unit.key.id for unit in index.sessions()] == ["d", "e"]
+    assert (index.bytes, index.evicted) == (800, 3)
+
+
+def test_a_unit_that_is_larger_than_the_limit_of_bytes_is_cut_and_grows_no_more() -> None:
+    index = Index(limits=Limits(bytes=1_000))
+    index.apply(added(*(event(number) for number in range(5))), share=300)
+    (unit,) = index.sessions()
+    assert unit.cut == "it is larger than the limit of 1000 bytes"
+    assert (len(unit.own), unit.dropped, index.bytes) == (4, 1, 1_200)
+
+
+def test_items_that_are_large_are_weighed_each() -> None:
+    index = Index(limits=Limits(bytes=1_000_000))
+    large = event(1)._replace(attributes={"text": "x" * 10_000, "list": ["y" * 5_000]})
+    index.apply(added(large, event(2, session="other")))
+    of_large, of_small = (unit.bytes for unit in index.sessions())
+    assert 15_000 < of_large < 17_000
+    assert of_small < 1_000
+
+
+def test_bytes_are_given_back_with_the_items() -> None:
+    index = Index(limits=Limits(bytes=10_000))
+    items = [event(number, job="j") for number in range(3)]
+    index.apply(added(*items), share=100)
+    index.apply([Change(items[0], items[0]._replace(session="moved"))], share=50)
+    assert index.bytes == 250
+    index.apply([Change(item, None) for item in (items[0]._replace(session="moved"), *items[1:])])
+    assert (index.bytes, index.items, index.units) == (0, 0, {})
+
+
+def test_an_item_that_comes_again_after_its_trace_was_forgotten_is_one_item() -> None:
+    index = Index()
+    updates: list[Update] = []
+    index.apply(added(event(1)))
+    index.close(UnitKey(UnitKind.SESSION, "s"))
+    index.listen(updates.append)
+    index.apply(added(event(1)))
+    assert (index.items, updates) == (1, [])
+    index.apply(added(event(1)._replace(name="told better")))
+    assert (index.items, names(index, "session", "s")) == (1, ["told better"])
+
+
+def test_what_shares_items_with_a_unit_that_is_cut_is_not_whole_either_whenever_they_meet() -> None:
+    before, after = Index(), Index()
+    before.apply(added(event(1, job="j")))
+    before.cut(UnitKey(UnitKind.SESSION, "s"), "something is missing")
+    after.cut(UnitKey(UnitKind.SESSION, "s"), "something is missing")
+    after.apply(added(event(1, job="j")))
+    for index in (before, after):
+        assert index.units[UnitKey(UnitKind.SESSION, "s")].cut == "something is missing"
+        assert index.units[UnitKey(UnitKind.JOB, "j")].cut == "session s is not whole: something is missing"
 
 
 def test_listeners_hear_of_every_change_until_they_stop() -> None:

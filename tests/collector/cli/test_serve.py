@@ -145,6 +145,24 @@ def test_every_option_can_be_in_the_config_file(tmp_path: Path, behaviors: Path)
         assert (verdict["result"], verdict["state"]) == ("unknown", "closed")
 
 
+def test_what_is_past_the_limits_of_bytes_is_not_kept_and_not_green(behaviors: Path) -> None:
+    with serving(behaviors, "--max-value", "1KiB", "--max-bytes", "40KiB") as server:
+        send(server.url, span(1, "test.run", "long", note="x" * 2_000), span(2, "test.run", "whole", trace=2))
+        for session in ("long", "whole"):
+            httpx.post(f"{server.url}/api/v1/sessions/{session}/end")
+        assert get(server.url, "/api/v1/sessions/long/verdict")["result"] == "unknown"
+        assert get(server.url, "/api/v1/sessions/whole/verdict")["result"] == "pass"
+        for number in range(3, 60):
+            send(server.url, shell(number, "ls", f"later-{number}", trace=number, note="x" * 900))
+        metrics = httpx.get(f"{server.url}/metrics").text
+        assert "spanbar_values_cut_total 1" in metrics
+        kept = next(line for line in metrics.splitlines() if line.startswith("spanbar_kept_bytes "))
+        assert 30_000 < int(kept.split()[-1]) <= 40 * 1024
+        assert httpx.get(f"{server.url}/api/v1/sessions/whole").status_code == 404
+        send(server.url, span(60, "test.run", "whole", trace=2))
+        assert get(server.url, "/api/v1/sessions/whole/verdict")["result"] != "pass"
+
+
 def test_the_command_line_is_stronger_than_the_config_file(tmp_path: Path) -> None:
     config = tmp_path / "serve.yaml"
     config.write_text("idle: 1h\nordered: true\n", "utf-8")
@@ -187,6 +205,8 @@ def test_a_config_file_that_cannot_be_used_is_told_with_its_place(tmp_path: Path
         (["--export", "ftp://x"], "--export"),
         (["--idle", "0s"], "not a duration"),
         (["--max-items", "0"], "--max-items"),
+        (["--max-bytes", "much"], "is not a size such as 64KiB"),
+        (["--max-value", "1"], "less than 1024 bytes"),
     ],
 )
 def test_options_that_cannot_be_used_are_told(arguments: list[str], said: str) -> None:
