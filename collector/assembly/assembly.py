@@ -22,7 +22,7 @@ from collector.conventions.reading import Reading
 from collector.mapping import Claims
 from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
-from evaluator.items import Change
+from evaluator.items import Change, NotRecorded
 
 CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
 MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | CHECKOUTS | {DIFF_KEY}
@@ -97,6 +97,14 @@ class Assembly:
         nodes = trace.nodes.values() if trace is not None else ()
         return {session_of(node.context, trace_id) for node in nodes}
 
+    def blind(self) -> dict[str, NotRecorded]:
+        """The sessions whose tool calls cannot be seen, with the reason that their spans give."""
+        found: dict[str, NotRecorded | None] = {}
+        for session, trace_id in self.sessions():
+            trace = self._traces[trace_id]
+            found[session] = None if trace.speaks or found.get(session, trace) is None else trace.unseen
+        return {session: why for session, why in found.items() if why is not None}
+
     def calls(self) -> list[ExplainedCall]:
         """Every call that telemetry shows, also those that have not happened, in order (see `explained`)."""
         found = [each for each in self._explained() if isinstance(each, ExplainedCall)]
@@ -153,6 +161,10 @@ class Assembly:
             if reading.claimed:
                 node.context = _as_claimed(context, reading)
             node.role, node.agent_name = reading.role, reading.agent
+            if reading.blind is not None:
+                trace.unseen = reading.blind
+            elif reading.role in SIGNIFICANT:
+                trace.speaks = True
             self._own(node, trace, span, reading, marks)
             if reading.tool is not None:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
@@ -249,6 +261,7 @@ class Assembly:
             reported.span_id = log.span_id
             node.owners = (reported,)
         elif reading is not None:
+            trace.speaks = True
             self._own_messages(node, trace, reading, (log.time, log.time)).span_id = log.span_id
         elif log.event_name:
             happening = Happening("log", log.event_name, log.time, log.attributes)

@@ -27,6 +27,7 @@ def of_span(span: Span, reading: Reading | None) -> Sighting:
         span.start,
         span.end,
         None if reading is None else reading.declares,
+        None if reading is None else reading.blind,
     )
 
 

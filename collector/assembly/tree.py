@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from collector.conventions.reading import Reading, Role
 from collector.telemetry import Attributes
+from evaluator.items import NotRecorded
 
 _HANGAR, _SESSION, _CONVERSATION = "hangar.session.id", "session.id", "gen_ai.conversation.id"
 SESSION_KEYS: Final = (_HANGAR, _SESSION, _CONVERSATION)
@@ -83,13 +84,28 @@ class Node:
 class Trace:
     """The spans of one trace by id, and those that wait for a parent."""
 
-    __slots__ = ("has_tools", "id", "messages", "nodes", "raised", "served", "unanswered", "waiting")
+    __slots__ = (
+        "has_tools",
+        "id",
+        "messages",
+        "nodes",
+        "raised",
+        "served",
+        "speaks",
+        "unanswered",
+        "unseen",
+        "waiting",
+    )
 
     def __init__(self, trace_id: bytes) -> None:
         self.id = trace_id
         """The one object that all its spans have as their trace id."""
         self.has_tools = False
         """A tool span is there, so tool spans can be seen."""
+        self.speaks = False
+        """A span shows that tool calls can be seen: one of a tool or an agent, or a model's with its messages."""
+        self.unseen: NotRecorded | None = None
+        """Why a span does not show which tools were called."""
         self.served = False
         """A server span is there: the agent runs for a request."""
         self.unanswered: list[Any] = []

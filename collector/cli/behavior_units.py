@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from collector.assembly import Assembly
 from collector.cli.endings import NothingRan
 from collector.index import Index, Unit
 from evaluator.harness.outcome import TestKey, UnitBehaviors
@@ -43,6 +44,12 @@ class BadFiles(NothingRan):
 
     def show(self, file: object = None) -> None:
         click.echo(self.message, err=True)
+
+
+def blind(index: Index, assembly: Assembly) -> None:
+    """Tell the index of which sessions tool calls cannot be seen."""
+    for session, why in assembly.blind().items():
+        index.blind(session, f"{why.cause}; {why.fix}" if why.fix else why.cause)
 
 
 def behavior_units(

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 
 from collector.assembly import Assembly
 from collector.cli.behavior_report import report
-from collector.cli.behavior_units import behavior_units, load_behaviors
+from collector.cli.behavior_units import behavior_units, blind, load_behaviors
 from collector.cli.endings import NothingRan
 from collector.cli.garbage import no_collection
 from collector.cli.mapping_option import mapping_option
@@ -65,6 +65,7 @@ def check(
     unreadable = _feed(pipeline, traces, console)
     for session, _ in pipeline.assembly.sessions():
         index.open(session)
+    blind(index, pipeline.assembly)
     if unreadable:
         index.cut_all(unreadable)
     index.close_all()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from collector.assembly import Assembly
-from collector.cli.behavior_units import behavior_units
+from collector.cli.behavior_units import behavior_units, blind
 from collector.index import Index, Unit, UnitKey, UnitKind, Update
 from evaluator.expectations.reason import Reason
 from evaluator.harness.listener import Listener, TurnSent
@@ -59,6 +59,7 @@ class RunBehaviors(Listener):
                 self._index.open(turn.trace_id)
                 key = UnitKey(UnitKind.SESSION, turn.trace_id)
                 self._traces.setdefault(key, set()).add(bytes.fromhex(turn.trace_id))
+        blind(self._index, self._assembly)
         self._index.close_all()
         units = behavior_units(self._index, self._tests, self._relevant)
         return tuple(unit for unit in units if unit.results)

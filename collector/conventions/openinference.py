@@ -24,6 +24,11 @@ KIND: Final = "openinference.span.kind"
 FINAL_ANSWER: Final = "the final answer, not a tool call"
 
 ROLES: Final[Mapping[str, Role]] = {"LLM": Role.MODEL, "AGENT": Role.AGENT}
+CREW: Final = NotRecorded(
+    "a CrewAI agent whose model is asked in text (ReAct) calls tools without a span",
+    "use a model with native function calling",
+)
+"""An agent span of CrewAI is no proof that calls would be seen; only a tool span is."""
 _IDS: Final = ("tool_call.id", "tool.call_id", "tool.id", "gen_ai.tool.call.id")
 
 
@@ -38,6 +43,8 @@ def read(span: Span) -> Reading | None:
     else:
         reading = Reading(NAME, ROLES.get(str(kind), Role.OTHER), agent=text_or_none(attributes.get("agent.name")))
         reading.declares = _tool_names(attributes)
+        if kind == "AGENT" and "crew_key" in attributes:
+            reading.blind = CREW
         if span.name.startswith(langchain.MIDDLEWARE) and suspension(span):
             reading.holds = langchain.awaiting(attributes.get("input.value"))
     _session(attributes, reading)

@@ -100,4 +100,4 @@ class Reading:
     report: "Report | None" = None
     """What an agent says in an event or span of its own making."""
     blind: NotRecorded | None = None
-    """Why a model span that may have asked for tools does not show which."""
+    """Why a span of a model or an agent that may have called tools does not show which."""

@@ -7,8 +7,8 @@ from typing import Final
 
 from evaluator.expectations.reason import Reason, listed, unverifiable
 from evaluator.harness.sighting import Sighting
+from evaluator.items import NotRecorded
 from evaluator.language.spec import CallExpectation, Expect
-
 
 SPEAKING: Final = frozenset({"tool", "model", "agent", "workflow", "turn", "hello"})
 """Roles of spans and records that show that what the agent does is instrumented, and not only its web server."""
@@ -22,8 +22,14 @@ class Inventory:
     speaks: bool = False
     """Some telemetry says something of tools, models or agents, so a call would have been seen."""
 
+    blind: NotRecorded | None = None
+    """Why spans that came do not show which tools were called."""
+
     def saw(self, sighting: Sighting) -> None:
-        self.speaks = self.speaks or sighting.role in SPEAKING or sighting.declares is not None
+        if sighting.blind is not None:
+            self.blind = sighting.blind
+        elif sighting.role in SPEAKING:
+            self.speaks = True
         if sighting.declares is not None:
             self.declared = (self.declared or set()) | sighting.declares
 
@@ -42,6 +48,9 @@ class Inventory:
 
     def blindness(self, expect: Expect) -> Reason:
         """Why it is no proof that no call was seen."""
+        if self.blind is not None:
+            text = f"The spans that came do not show which tools were called: {self.blind.cause}."
+            return unverifiable("tool_not_observable", text, expect.place, fix=self.blind.fix)
         return unverifiable(
             "tool_not_observable",
             "No span of this agent says anything of tools, models or agents, so nothing shows that a call would have "

@@ -6,7 +6,7 @@ The harness attributes spans to tests with it and knows nothing of OTLP; `collec
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from evaluator.items import Change
+from evaluator.items import Change, NotRecorded
 
 
 def _nothing(_key: str) -> Any:
@@ -33,6 +33,8 @@ class Sighting(NamedTuple):
     end: int = 0
     declares: frozenset[str] | None = None
     """The tools that the agent says it has, where this span says so."""
+    blind: NotRecorded | None = None
+    """Of a model or agent span that does not show which tools were called: why."""
 
 
 class Watcher(Protocol):
