@@ -27,6 +27,8 @@ DENIALS: Final = (
     "This tool call is rejected",  # Google ADK
     "Tool call invocation was rejected",  # agent-framework
     "Tool execution denied",  # AI SDK
+    "CONFIRMATION_FAILED: ",  # Strands, HumanInTheLoop
+    "tool cancelled by user",  # Strands, hooks
 )
 """How frameworks tell the model that a person refused a call, in their default words."""
 

@@ -46,3 +46,13 @@ def test_an_approved_call_of_openai_agents_has_happened_once() -> None:
 def test_a_call_of_openai_agents_that_waits_for_an_answer_has_not_happened() -> None:
     asked = told("openai_agents_approval.jsonl", DENIED, traces=1)
     assert asked == [(ItemKind.APPROVAL, "suspended", "delete_account")]
+
+
+def test_a_denied_call_of_strands_has_not_happened() -> None:
+    denied = told("strands_approval.jsonl", "ca232f977b0fa42d4c95cc4c369ad3c9")
+    assert denied == [(ItemKind.APPROVAL, "denied", "delete_account")]
+
+
+def test_an_approved_call_of_strands_has_happened_once() -> None:
+    approved = told("strands_approval.jsonl", "587da7a72fcc2e60238259ca3241b781")
+    assert [item for item in approved if item[0] is ItemKind.TOOL] == [(ItemKind.TOOL, "ok", "delete_account")]
