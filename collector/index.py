@@ -5,6 +5,7 @@ to the listeners as an `Update`. A session's unit holds its own items and those 
 job's unit holds the items of all its sessions and its own (SEMANTICS.md, section 1).
 """
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ END_EVENT: Final = "session.end"
 """The event that says that nothing more comes of its session."""
 
 REMEMBERED_EVICTIONS: Final = 100_000
+
+_TRACE_NAME: Final = re.compile("[0-9a-f]{32}")
 
 
 class UnitKind(StrEnum):
@@ -102,6 +105,8 @@ class Index:
         self._sessions: dict[str, Unit] = {}
         """The units of sessions, by the session alone: where nearly every item goes."""
         self._gone: OrderedDict[UnitKey, str] = OrderedDict()
+        self._gone_traces: dict[bytes, UnitKey] = {}
+        """Those of `_gone` that are named by a trace, whose session is known only when its root comes."""
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -163,8 +168,11 @@ class Index:
         """Parts of these units are gone, for this cause: should more of one come, it is not whole."""
         for key in keys:
             self._gone[key] = cause
+            if (trace := _trace_of(key)) is not None:
+                self._gone_traces[trace] = key
             if len(self._gone) > REMEMBERED_EVICTIONS:
-                self._gone.popitem(last=False)
+                oldest, _ = self._gone.popitem(last=False)
+                self._gone_traces.pop(_trace_of(oldest) or b"", None)
 
     def _items_of(self, unit: Unit) -> Iterator[Item]:
         yield from unit.own.values()
@@ -207,6 +215,8 @@ class Index:
         self.items += 1
         if self.limits.bytes is not None:
             self._weigh(home, self._share or weight(item))
+        if self._gone_traces and (gone := self._gone_traces.get(item.id[0])) is not None:
+            self._cut_with_linked(home, self._gone[gone])
         self._feed(home, change)
         if home.links:
             for unit in self._linked(home):
@@ -254,9 +264,8 @@ class Index:
             self._feed(unit, Change(None, item))
         for item in unit.own.values():
             self._feed(session, Change(None, item))
-        for part, other in ((session, unit), (unit, session)):
-            if part.cut is not None and other.cut is None:
-                self._cut(other, f"{part.key.kind} {part.key.id} is not whole: {part.cut}")
+        if session.cut is not None:
+            self._cut(unit, f"session {session.key.id} is not whole: {session.cut}")
 
     def _unlink(self, session: Unit, job: str) -> None:
         session.links[job] -= 1
@@ -361,6 +370,13 @@ class Index:
     def _tell(self, update: Update) -> None:
         for listener in self._listeners:
             listener(update)
+
+
+def _trace_of(key: UnitKey) -> bytes | None:
+    """The trace that a session has its name from, if it looks like that."""
+    if key.kind is not UnitKind.SESSION or not _TRACE_NAME.fullmatch(key.id):
+        return None
+    return bytes.fromhex(key.id)
 
 
 def _home(item: Item) -> UnitKey:

@@ -10,6 +10,7 @@ ends. It is not safe from the end of the machine.
 import fcntl
 import os
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +24,17 @@ REMEMBERED: Final = 100_000
 CAUSE: Final = "spanbar was restarted, and what it had of it before is gone"
 
 
+def default_path(port: int, environ: Mapping[str, str]) -> Path:
+    """Where the server at this HTTP port has its journal: in the user's folder for state (XDG base directories)."""
+    state = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return Path(state) / "spanbar" / f"serve-{port}.journal"
+
+
 class Journal:
     """Opens FILE, made if need be, for this process alone. Raises OSError if it cannot be had, or is another's."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self._known: OrderedDict[UnitKey, None] = OrderedDict()
         self.problem: str | None = None
@@ -69,7 +76,7 @@ class Journal:
         try:
             os.write(self._file, _line(key))
         except OSError as error:
-            self.problem = f"--journal {self._path}: {error.strerror}; sessions are not noted any more"
+            self.problem = f"--journal {self.path}: {error.strerror}; sessions are not noted any more"
 
     def _note(self, key: UnitKey) -> None:
         self._known[key] = None

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -21,9 +22,10 @@ from collector.cli.serving import Serving, Settings
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
 from collector.export.forward import Forwarder
+from collector.export.metrics import MetricsExporter
 from collector.export.record import Recorder
 from collector.index import Limits
-from collector.journal import Journal
+from collector.journal import Journal, default_path
 from collector.live.access import is_loopback
 from collector.live.alarms import Alarm
 from collector.mapping import Claims
@@ -79,6 +81,10 @@ _log = logging.getLogger("collector.cli.serve")
     "--export", multiple=True, metavar="URL", help="Export results as OTLP; `env` goes by OTEL_EXPORTER_OTLP_*."
 )
 @click.option("--export-header", multiple=True, metavar="NAME=VALUE", help="A header of every export.")
+@click.option("--metrics-export", multiple=True, metavar="URL", help="Export the server's own metrics as OTLP.")
+@click.option(
+    "--metrics-every", default="10s", show_default=True, type=Duration(), help="Between two exports of metrics."
+)
 @click.option("--forward", multiple=True, metavar="URL", help="Pass on what was received, unchanged.")
 @click.option("--forward-header", multiple=True, metavar="NAME=VALUE", help="A header of every forwarded request.")
 @click.option(
@@ -87,8 +93,11 @@ _log = logging.getLogger("collector.cli.serve")
 @click.option(
     "--journal",
     type=click.Path(path_type=Path),
-    help="Note sessions in FILE: after a restart, what goes on is unknown and never pass.",
+    metavar="FILE",
+    help="Note sessions in FILE: after a restart, what goes on is unknown and never pass.  "
+    "[default: in $XDG_STATE_HOME/spanbar, by the HTTP port]",
 )
+@click.option("--no-journal", is_flag=True, help="Take every session for whole, also right after a restart.")
 @mapping_option
 def serve(
     *,
@@ -109,10 +118,13 @@ def serve(
     on_fail: tuple[str, ...],
     export: tuple[str, ...],
     export_header: tuple[str, ...],
+    metrics_export: tuple[str, ...],
+    metrics_every: float,
     forward: tuple[str, ...],
     forward_header: tuple[str, ...],
     record: Path | None,
     journal: Path | None,
+    no_journal: bool,
 ) -> None:
     """Receive telemetry for long and decide BEHAVIORS over every session as it arrives.
 
@@ -121,6 +133,7 @@ def serve(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     for noisy in ("httpx", "uvicorn", "grpc"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    exporting = _headers("export", (*export, *metrics_export), export_header)
     settings = Settings(
         behaviors=load_behaviors(behaviors),
         contract=Contract.ORDERED if ordered else Contract.ANY,
@@ -133,10 +146,11 @@ def serve(
         limits=Limits(max_sessions, max_items, max_session_items, max_bytes),
         value_limit=max_value,
         on_fail=_targets(on_fail),
-        exports=_exports(export, export_header),
+        exports=_exports(export, exporting),
+        metrics_exporters=_metrics_exporters(metrics_export, metrics_every, exporting),
         forwarders=_forwarders(forward, forward_header),
         recorder=_recorder(record) if record is not None else None,
-        journal=_journal(journal) if journal is not None else None,
+        journal=_journal(journal, http_port, off=no_journal),
     )
     with young_collection(), asyncio.Runner(loop_factory=loop_factory()) as runner:
         ending = runner.run(_serve(settings))
@@ -179,6 +193,8 @@ def _announce(serving: Serving) -> None:
     click.echo(f"page and API  {receiver.http_url}/", err=True)
     click.echo(f"OTLP/HTTP     {receiver.http_url}", err=True)
     click.echo(f"OTLP/gRPC     {settings.host}:{receiver.grpc_port}", err=True)
+    if settings.journal is not None:
+        click.echo(f"journal       {settings.journal.path}", err=True)
     if count:
         click.echo(f"behaviors     {count}", err=True)
     else:
@@ -203,15 +219,26 @@ def _token(host: str, token: str | None, path: Path | None) -> str | None:
     return token
 
 
-def _journal(path: Path) -> Journal:
+def _journal(path: Path | None, port: int, *, off: bool) -> Journal | None:
+    """The journal in FILE or where it belongs by default. A server at any free port is nobody's successor."""
+    if off and path is not None:
+        raise click.UsageError("--journal and --no-journal: give one of them")
+    if off or (path is None and port == 0):
+        return None
     try:
+        if path is None:
+            path = default_path(port, os.environ)
+            path.parent.mkdir(parents=True, exist_ok=True)
         return Journal(path)
     except BlockingIOError:
         raise click.UsageError(
             f"--journal {path}: another spanbar has it open; give each a file of its own"
         ) from None
     except OSError as error:
-        raise click.UsageError(f"--journal {path}: {error.strerror}") from error
+        raise click.UsageError(
+            f"--journal {path}: {error.strerror}; give a FILE that can be written, which outlives a restart, or "
+            "--no-journal to take what comes after a restart for whole"
+        ) from error
 
 
 def _targets(on_fail: Sequence[str]) -> Sequence[Alarm]:
@@ -221,15 +248,21 @@ def _targets(on_fail: Sequence[str]) -> Sequence[Alarm]:
         raise click.UsageError(f"--on-fail: {error}") from error
 
 
-def _exports(urls: Sequence[str], headers: Sequence[str]) -> ResultExports | None:
-    pairs = _headers("export", urls, headers)
+def _exports(urls: Sequence[str], headers: dict[str, str]) -> ResultExports | None:
     if not urls:
         return None
     try:
-        exporters = [ResultExporter(None if url == "env" else url, headers=pairs) for url in urls]
+        exporters = [ResultExporter(None if url == "env" else url, headers=headers) for url in urls]
     except DestinationError as error:
         raise click.UsageError(f"--export: {error}") from error
     return ResultExports(exporters)
+
+
+def _metrics_exporters(urls: Sequence[str], every: float, headers: dict[str, str]) -> Sequence[MetricsExporter]:
+    try:
+        return [MetricsExporter(None if url == "env" else url, every=every, headers=headers) for url in urls]
+    except DestinationError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _forwarders(urls: Sequence[str], headers: Sequence[str]) -> Sequence[Forwarder]:

@@ -12,14 +12,15 @@ from collector.assembly import Assembly
 from collector.cli.exporting import ResultExports, outcomes
 from collector.cli.garbage import collect_when_quiet
 from collector.export.forward import Forwarder
+from collector.export.metrics import MetricsExporter
 from collector.export.record import Recorder
 from collector.index import Index, Limits, Unit, Update
 from collector.journal import Journal
 from collector.live.alarms import Alarm
 from collector.live.app import Live
 from collector.live.idle import IdleCloser
-from collector.live.metrics import Histogram, Metric, single
 from collector.mapping import Claims
+from collector.metrics import Histogram, Metric, single
 from collector.pipeline import Pipeline
 from collector.receiver import Received, Receiver
 from collector.retention import Retention
@@ -52,6 +53,7 @@ class Settings:
     """Bytes of the largest value that is kept."""
     on_fail: Sequence[Alarm]
     exports: ResultExports | None
+    metrics_exporters: Sequence[MetricsExporter]
     forwarders: Sequence[Forwarder]
     recorder: Recorder | None
     journal: Journal | None = None
@@ -104,6 +106,8 @@ class Serving:
             await self.settings.exports.start()
         for forwarder in self.settings.forwarders:
             await forwarder.start()
+        for exporter in self.settings.metrics_exporters:
+            await exporter.start(self.metrics)
         await self.live.__aenter__()
         counters = self.receiver.counters
         keeping = (self._idle.run(), self._retention.run(), collect_when_quiet(lambda: counters.requests))
@@ -129,6 +133,7 @@ class Serving:
         if self.settings.exports is not None:
             self.settings.exports.export_open(self.index)
             last.append(self.settings.exports.close(LAST_WORDS))
+        last += [exporter.close(LAST_WORDS) for exporter in self.settings.metrics_exporters]
         await asyncio.gather(*last)
         if self.settings.recorder is not None:
             self.settings.recorder.close()
@@ -141,6 +146,12 @@ class Serving:
             f"on-fail {a.target}: {a.failed + a.dropped} not told"
             for a in self.settings.on_fail
             if a.failed + a.dropped
+        ]
+        lost += [
+            f"{exporter.name}: {exporter.counts.lost} requests of metrics were not delivered: "
+            f"{exporter.counts.last_error}"
+            for exporter in self.settings.metrics_exporters
+            if exporter.counts.lost
         ]
         problems = [forwarder.problem for forwarder in self.settings.forwarders]
         if self.settings.recorder is not None:

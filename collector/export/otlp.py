@@ -130,10 +130,10 @@ def requests(telemetry: Telemetry, extra: Attributes) -> Iterator[tuple[str, byt
     """(signal, request body) pairs; `extra` are attributes that the resource has besides its own."""
     resource = Resource(
         attributes=attributes(
-            {"service.name": "spanbar", "service.version": _version()} | dict(extra) | {MARKER: True}
+            {"service.name": "spanbar", "service.version": spanbar_version()} | dict(extra) | {MARKER: True}
         )
     )
-    scope = InstrumentationScope(name=SCOPE_NAME, version=_version(), attributes=attributes({MARKER: True}))
+    scope = InstrumentationScope(name=SCOPE_NAME, version=spanbar_version(), attributes=attributes({MARKER: True}))
     for spans in _pieces(telemetry.spans):
         scoped = ScopeSpans(scope=scope, spans=spans)
         of_resource = ResourceSpans(resource=resource, scope_spans=[scoped])
@@ -156,7 +156,8 @@ def _pieces(messages: Sequence[M]) -> Iterator[list[M]]:
         yield piece
 
 
-def _version() -> str:
+def spanbar_version() -> str:
+    """The version that is installed."""
     try:
         return version("spanbar")
     except PackageNotFoundError:

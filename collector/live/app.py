@@ -24,10 +24,10 @@ from collector.live.api import UnitApi, answer
 from collector.live.board import Board
 from collector.live.feed import Feed
 from collector.live.livetest import in_full, key_text
-from collector.live.metrics import CONTENT_TYPE, Histogram, Metric, render
 from collector.live.query import ApiProblem, Query
 from collector.live.runboard import RunBoard
 from collector.live.stream import EventStream
+from collector.metrics import CONTENT_TYPE, Histogram, Metric, render
 
 PAGE: Final = Path(__file__).parent / "page"
 OPENAPI: Final = Path(__file__).parent / "openapi.json"

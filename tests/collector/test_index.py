@@ -172,6 +172,15 @@ def test_what_shares_items_with_a_unit_that_is_cut_is_not_whole_either_whenever_
         assert index.units[UnitKey(UnitKind.JOB, "j")].cut == "session s is not whole: something is missing"
 
 
+def test_a_session_that_turns_out_to_be_that_of_a_remembered_trace_is_not_whole_either() -> None:
+    index = Index()
+    trace = b"t" * 16
+    index.remember([UnitKey(UnitKind.SESSION, trace.hex())], "it is gone")
+    index.apply(added(event(1, session="named", job="j")._replace(id=(trace, b"s", 1)), event(2, session="other")))
+    cuts = {key.id: unit.cut for key, unit in index.units.items()}
+    assert cuts == {"named": "it is gone", "j": "session named is not whole: it is gone", "other": None}
+
+
 def test_listeners_hear_of_every_change_until_they_stop() -> None:
     index = Index()
     heard: list[Update] = []

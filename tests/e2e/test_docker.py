@@ -124,7 +124,7 @@ class Image:
         )
 
     def _here(self, text: str) -> str:
-        return text.replace("/opt/", f"{self.root}/opt/")
+        return re.sub(r"(?<![\w.])/(?=opt/|var/lib)", f"{self.root}/", text)
 
 
 def _python() -> str:
@@ -157,9 +157,20 @@ def image() -> Iterator[Image]:
             subprocess.run(["sh", "-ec", command], cwd=workdir, check=True, capture_output=True)
     (root / "spanbar").mkdir()
     subprocess.run(["chmod", "-R", "a+rX,a-w", root], check=True)
+    _mount(root, final)
     yield Image(root, final)
     subprocess.run(["chmod", "-R", "u+w", root], check=True)
     shutil.rmtree(root)
+
+
+def _mount(root: Path, stage: Stage) -> None:
+    """The volume, with the owner that its folder has in the image: all that may be written."""
+    volume = root / stage.only("VOLUME").lstrip("/")
+    (copied,) = [each for each in stage.all("COPY") if each.endswith(f" /{volume.relative_to(root)}")]
+    volume.mkdir(parents=True)
+    if os.geteuid() == 0:
+        uid, gid = re.search(r"--chown=(\d+):(\d+)", copied).groups()  # type: ignore[union-attr]
+        os.chown(volume, int(uid), int(gid))
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -204,6 +215,7 @@ def test_the_image_serves_read_only_and_its_health_check_tells_whether_it_does(i
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"http://127.0.0.1:{http}/api/v1/sessions")
         assert refused.value.code == 401
+        assert (image.root / f"var/lib/spanbar/serve-{http}.journal").is_file()
         serving.send_signal(getattr(signal, image.stage.only("STOPSIGNAL")))
         assert serving.wait(60) == 0
     finally:
@@ -219,9 +231,13 @@ def _health_check(image: Image, port: int) -> list[str]:
     return [*command[:-1], command[-1].replace(":4318/", f":{port}/")]
 
 
-def compose() -> dict[str, Any]:
+def _compose() -> dict[str, Any]:
     loaded: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text())
-    services: dict[str, Any] = loaded["services"]
+    return loaded
+
+
+def compose() -> dict[str, Any]:
+    services: dict[str, Any] = _compose()["services"]
     return services
 
 
@@ -236,9 +252,12 @@ def test_a_service_has_a_read_only_file_system_no_privileges_and_a_pinned_image(
     else:
         assert (DOCKER / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     for volume in service.get("volumes", ()):
-        source, _, mode = volume.split(":")
-        assert (DOCKER / source).is_file()
-        assert mode == "ro"
+        source, target, *mode = volume.split(":")
+        if source in _compose()["volumes"]:
+            assert target in stages(DOCKER / "Dockerfile")[-1].all("VOLUME")
+        else:
+            assert (DOCKER / source).is_file()
+            assert mode == ["ro"]
     for port in service.get("ports", ()):
         assert port.startswith("127.0.0.1:"), "published to other machines"
 

@@ -40,16 +40,19 @@ def answers(url: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize(("journal", "result"), [(True, "unknown"), (False, "pass")])
-async def test_only_with_a_journal_does_the_next_process_know_that_it_has_but_the_rest(
-    tmp_path: Path, journal: bool, result: str
+@pytest.mark.parametrize(
+    ("options", "result"),
+    [([], "unknown"), (["--journal", "journal"], "unknown"), (["--no-journal"], "pass")],
+    ids=["by default", "with a journal of its own", "when it is told to take all for whole"],
+)
+async def test_a_server_that_was_killed_does_not_pass_what_it_has_but_the_rest_of(
+    tmp_path: Path, options: list[str], result: str
 ) -> None:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    command = [str(Path(sys.executable).with_name("spanbar")), "serve", str(BEHAVIORS)]
+    command = [str(Path(sys.executable).with_name("spanbar")), "serve", str(BEHAVIORS), *options]
     command += ["--http-port", str(port), "--grpc-port", str(free_port())]
-    command += ["--journal", str(tmp_path / "journal")] if journal else []
-    serving = Child(command, {}, tmp_path / "log")
+    serving = Child(command, {}, tmp_path / "log", tmp_path)
 
     async def started() -> None:
         serving.spawn()

@@ -89,6 +89,13 @@ def test_what_is_received_is_forwarded() -> None:
         assert server.stop() == 0
 
 
+def test_its_own_metrics_are_exported_when_it_ends_at_the_latest(behaviors: Path) -> None:
+    with serving() as backend, serving(behaviors, "--metrics-export", backend.url, "--metrics-every", "1h") as server:
+        send(server.url, shell(1, "ls", "s"))
+        assert server.stop() == 0
+        assert "spanbar_dropped_metrics_total 1" in httpx.get(f"{backend.url}/metrics").text
+
+
 def test_it_ends_within_five_seconds_with_streams_and_waits_open(behaviors: Path) -> None:
     with serving(behaviors) as server, httpx.stream("GET", f"{server.url}/api/v1/events", timeout=30) as stream:
         lines = stream.iter_lines()
@@ -203,7 +210,10 @@ def test_a_config_file_that_cannot_be_used_is_told_with_its_place(tmp_path: Path
         (["--export-header", "a=secret"], "--export-header is given without --export"),
         (["--export", "http://127.0.0.1:1", "--export-header", "secret"], "the header no. 1 is not NAME=VALUE"),
         (["--export", "ftp://x"], "--export"),
+        (["--metrics-export", "ftp://x"], "--metrics-export"),
         (["--idle", "0s"], "not a duration"),
+        (["--journal", "j", "--no-journal"], "give one of them"),
+        (["--journal", "/no/such/folder/j"], "give a FILE that can be written"),
         (["--max-items", "0"], "--max-items"),
         (["--max-bytes", "much"], "is not a size such as 64KiB"),
         (["--max-value", "1"], "less than 1024 bytes"),

@@ -50,13 +50,18 @@ class Child:
     command: list[str]
     environ: dict[str, str]
     log: Path
+    directory: Path | None = None
     _process: "subprocess.Popen[bytes] | None" = None
     _log: "IO[bytes] | None" = None
 
     def spawn(self) -> None:
         self._log = self.log.open("ab")
         self._process = subprocess.Popen(
-            self.command, env=os.environ | self.environ, stdout=self._log, stderr=subprocess.STDOUT
+            self.command,
+            env=os.environ | self.environ,
+            cwd=self.directory,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
         )
 
     @property

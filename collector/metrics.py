@@ -1,4 +1,4 @@
-"""The server's own metrics, in the Prometheus text format with names as OpenTelemetry gives them."""
+"""The server's own metrics, with the names that Prometheus gives to OpenTelemetry's, and their text for a scraper."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,12 +29,13 @@ class Histogram:
         self.help = help
         self.sum = 0.0
         self.count = 0
-        self._buckets = [0] * (len(BOUNDS) + 1)
+        self.buckets = [0] * (len(BOUNDS) + 1)
+        """How many durations are in each bucket, the last of which has no bound."""
 
     def observe(self, seconds: float) -> None:
         """Count a duration; a negative one (clocks differ) as 0."""
         seconds = max(seconds, 0.0)
-        self._buckets[bisect_left(BOUNDS, seconds)] += 1
+        self.buckets[bisect_left(BOUNDS, seconds)] += 1
         self.sum += seconds
         self.count += 1
 
@@ -42,7 +43,7 @@ class Histogram:
         yield f"# HELP {self.name} {self.help}"
         yield f"# TYPE {self.name} histogram"
         total = 0
-        for bound, count in zip((*map(str, BOUNDS), "+Inf"), self._buckets, strict=True):
+        for bound, count in zip((*map(str, BOUNDS), "+Inf"), self.buckets, strict=True):
             total += count
             yield f'{self.name}_bucket{{le="{bound}"}} {total}'
         yield f"{self.name}_sum {self.sum}"

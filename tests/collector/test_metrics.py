@@ -1,4 +1,4 @@
-from collector.live.metrics import Histogram, Metric, render, single
+from collector.metrics import Histogram, Metric, render, single
 
 
 def test_metrics_are_written_as_prometheus_reads_them() -> None:
