@@ -60,6 +60,13 @@ def test_the_starter_passes(support: Path) -> None:
     assert "4 passed" in ran.stdout
 
 
+def test_an_agent_with_the_grpc_exporter_passes_without_being_told_of_a_port(support: Path) -> None:
+    agent = support / "agent.py"
+    agent.write_text(agent.read_text().replace("exporter.otlp.proto.http", "exporter.otlp.proto.grpc"))
+    ran = spanbar("run", cwd=support)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
 def test_without_guardrails_the_guardrail_tests_fail(careless: Path) -> None:
     ran = spanbar("run", "--json", "found.json", cwd=careless)
     assert ran.returncode == 1
