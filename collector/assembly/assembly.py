@@ -175,16 +175,16 @@ class Assembly:
             for index, event in enumerate(span.events):
                 if coding_agents.is_event(event):
                     node.owners = (*node.owners, *self._reported_event(span, index, event))
-        if span.kind == KIND_SERVER and not trace.served:
-            self._serve(trace)
+        if not trace.unasked and not span.parent_id and span.kind != KIND_SERVER:
+            self._unask(trace)
         self._place(trace, node, span.parent_id)
         if sightings is not None:
             sightings.append(of_span(span, reading))
 
-    def _serve(self, trace: Trace) -> None:
-        trace.served = True
+    def _unask(self, trace: Trace) -> None:
+        trace.unasked = True
         for execution in trace.unanswered:
-            execution.served = True
+            execution.unasked = True
             self._placed[execution] = None
 
     def _own(self, node: Node, trace: Trace, span: Span, reading: Reading, marks: Set[str]) -> None:
@@ -197,7 +197,7 @@ class Assembly:
             if trace.raised:
                 execution.raised = trace.raised.get(node.span_id)
             if facts.answered and facts.unfinished:
-                execution.served = trace.served
+                execution.unasked = trace.unasked
                 trace.unanswered.append(execution)
             if facts.name in TOOL_KINDS:
                 execution.folders = self._folders_of(span, marks)

@@ -53,8 +53,8 @@ class Execution:
     """The checkouts that its span or resource names; looked for only where a path may be in the arguments."""
     has_columns: bool = True
     """Its attributes have any of `columns.KEYS`."""
-    served: bool = False
-    """A server span is in its trace."""
+    unasked: bool = False
+    """Its trace begins with the agent itself: it runs for no request."""
     emitted: tuple[Item, ...] = NO_ITEMS
 
     @property
@@ -167,7 +167,7 @@ class Execution:
         named = self.named
         return (
             self.facts.answered
-            and self.served
+            and not self.unasked
             and named is not None
             and named.asked.call_id is not None
             and self.joins.shown_to(named) is None

@@ -90,9 +90,9 @@ class Trace:
         "messages",
         "nodes",
         "raised",
-        "served",
         "speaks",
         "unanswered",
+        "unasked",
         "unseen",
         "waiting",
     )
@@ -106,8 +106,9 @@ class Trace:
         """A span shows that tool calls can be seen: one of a tool or an agent, or a model's with its messages."""
         self.unseen: NotRecorded | None = None
         """Why a span does not show which tools were called."""
-        self.served = False
-        """A server span is there: the agent runs for a request."""
+        self.unasked = False
+        """Its first span is there, and is no server's: the agent runs for no request. A request's span ends last, so
+        that it is no use to wait for one."""
         self.unanswered: list[Any] = []
         """Tool spans without a result, of a framework that may have held them."""
         self.messages: list[Any] = []
