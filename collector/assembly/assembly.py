@@ -13,6 +13,7 @@ from collector.assembly.explained import ExplainedCall, Ignored, explained, expl
 from collector.assembly.joins import Joins
 from collector.assembly.logs import log_id, raised_in
 from collector.assembly.owners import Happening, Happenings, Owner, changes_of, session_of, turn_of
+from collector.assembly.repeated import fingerprint_of, is_sent_again, with_derived_id
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
@@ -139,20 +140,25 @@ class Assembly:
             for node in trace.nodes.values():
                 for owner in node.owners:
                     owner.unregister()
-                node.owners = ()  # they hold the node: without this cycle it goes at once
+                node.owners = ()  # they hold the node: without these cycles it goes at once
+                node.above = None
             self._joins.settle()
             self._dirty.clear()
 
     def _add_span(self, span: Span, sightings: list[Sighting] | None) -> None:
         trace = self._trace(span.trace_id)
-        if span.span_id in trace.nodes:
-            return
+        fingerprint = fingerprint_of(span)
+        while (known := trace.nodes.get(span.span_id)) is not None:
+            if is_sent_again(known, span, fingerprint):
+                return
+            span = with_derived_id(span)
         attributes = span.attributes
         marks = MARKS.intersection(attributes)
         reading = None if self._mapping is None else self._mapping.read_span(span)
         if reading is None:
             reading = conventions.read(span, marks)
         node = Node(trace.id, span.span_id)
+        node.fingerprint = fingerprint
         context = self._shared_context(span)
         if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
             context = self._contexts.of(attributes, reading, context)

@@ -47,7 +47,19 @@ SIGNIFICANT: Final = frozenset({Role.TOOL, Role.MODEL, Role.AGENT, Role.WORKFLOW
 class Node:
     """One span in its trace."""
 
-    __slots__ = ("_down", "agent_name", "children", "context", "owners", "role", "settled", "span_id", "trace_id")
+    __slots__ = (
+        "_down",
+        "above",
+        "agent_name",
+        "children",
+        "context",
+        "fingerprint",
+        "owners",
+        "role",
+        "settled",
+        "span_id",
+        "trace_id",
+    )
 
     def __init__(self, trace_id: bytes, span_id: bytes) -> None:
         self.trace_id = trace_id
@@ -58,6 +70,10 @@ class Node:
         """All its ancestors are there, so its context is final."""
         self.children: list[Node] | None = None
         """Kept only while the context can still change."""
+        self.above: Node | None = None
+        """Its parent, as long as that can still change its context."""
+        self.fingerprint = 0
+        """Tells it from another span with the same ids (see `Assembly`)."""
         self.owners: tuple[Any, ...] = ()
         """What makes items of this span; told when the context changes."""
         self.agent_name: str | None = None
@@ -119,14 +135,19 @@ class Trace:
         self.waiting: dict[bytes, list[Node]] = {}
 
     def place(self, node: Node, parent_id: bytes) -> list[Node]:
-        """Put a new span with its own context into the tree. Returns the other nodes whose context changed."""
+        """Put a new span with its own context into the tree. Returns the other nodes whose context changed.
+
+        A span that is its own parent, or would close a circle of parents, counts as a root.
+        """
         self.nodes[node.span_id] = node
-        if not parent_id:
+        if not parent_id or parent_id == node.span_id:
             node.settled = True
         else:
             parent = self.nodes.get(parent_id)
             if parent is None:
                 self.waiting.setdefault(parent_id, []).append(node)
+            elif self._is_below(parent, node):
+                node.settled = True
             else:
                 node.context = merged(node.context, parent.handed_down())
                 node.settled = parent.settled
@@ -137,10 +158,22 @@ class Trace:
             return []
         if not node.settled:
             node.children = orphans
+        for orphan in orphans:
+            orphan.above = node
         return _flow(node, orphans)
+
+    def _is_below(self, node: Node, above: Node) -> bool:
+        """Whether `node` comes to be below `above` with those that wait for that."""
+        orphans = self.waiting.get(above.span_id)
+        if orphans is None or node.settled:
+            return False
+        while node.above is not None:
+            node = node.above
+        return any(orphan is node for orphan in orphans)
 
 
 def _adopt(parent: Node, child: Node) -> None:
+    child.above = parent
     if parent.children is None:
         parent.children = [child]
     else:
@@ -165,7 +198,7 @@ def _flow(source: Node, children: list[Node]) -> list[Node]:
             if child.children:
                 pending.append((child, child.children))
             if settled:
-                child.children = None
+                child.children = child.above = None
     return changed
 
 
