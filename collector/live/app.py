@@ -35,6 +35,11 @@ MOST_READERS: Final = 64
 """Event streams at the same time; the next is refused with 503."""
 
 GOODBYE: Final = 0.5
+"""s that readers of a server have at its end."""
+
+GOODBYE_OF_RUN: Final = 5.0
+"""The same of a run: readers fetch what failed in it before they leave, and then it does not wait."""
+
 LOGIN_BODY: Final = 8 * 1024
 
 _MEDIA: Final = {
@@ -68,6 +73,7 @@ class Live:
         self.run = RunBoard(self.feed) if run else None
         if self.run is not None:
             index.listen(self.run.seen)
+        self._goodbye = GOODBYE_OF_RUN if run else GOODBYE
         self._unready = unready
         self._metrics = metrics
         self._about = about or {}
@@ -91,11 +97,11 @@ class Live:
                 await self._publishing
 
     async def stop(self) -> None:
-        """Publish what is left and end the event streams; their readers have `GOODBYE` seconds to take it."""
+        """Publish what is left and end the event streams, once their readers have left or have had their time."""
         self.board.publish_gathered()
         self.feed.close()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GOODBYE):
+            async with asyncio.timeout(self._goodbye):
                 while self.board.readers:
                     self._left.clear()
                     await self._left.wait()
@@ -122,7 +128,14 @@ class Live:
         if self.board.readers >= MOST_READERS:
             raise ApiProblem(503, "too_many_readers", f"{MOST_READERS} event streams are open; close one")
         last_id = request.headers.get("last-event-id") or query.text("last_event_id") or None
-        stream = EventStream(self.feed, last_id, head=self._head, snapshot=self._snapshot, beat=self._totals)
+        stream = EventStream(
+            self.feed,
+            last_id,
+            head=self._head,
+            snapshot=self._snapshot,
+            beat=self._totals,
+            farewell=self._goodbye / 2,
+        )
         return _Counted(stream, self.board, self._left)
 
     def _snapshot(self) -> Iterator[tuple[str, Any]]:

@@ -18,9 +18,6 @@ HEARTBEAT: Final = 10.0
 """s without an event after which a `beat` is sent."""
 
 SEND_PATIENCE: Final = 15.0
-FAREWELL: Final = 0.3
-"""s that a reader has after `bye` to ask for what it still wants; it leaves when it has it."""
-
 CHUNK: Final = 64 * 1024
 RETRY_MS: Final = 1_000
 
@@ -40,7 +37,9 @@ class EventStream:
         beat: Callable[[], dict[str, Any]],
         heartbeat: float = HEARTBEAT,
         patience: float = SEND_PATIENCE,
+        farewell: float = 0.0,
     ) -> None:
+        """`farewell`: s that a reader has after `bye` to fetch what it still wants; it leaves when it has it."""
         self._feed = feed
         self._last_id = last_id
         self._head = head
@@ -48,6 +47,7 @@ class EventStream:
         self._beat = beat
         self._heartbeat = heartbeat
         self._patience = patience
+        self._farewell = farewell
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [
@@ -61,7 +61,7 @@ class EventStream:
         try:
             done, _ = await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
             if writing in done and writing.result():
-                await asyncio.wait((leaving,), timeout=FAREWELL)
+                await asyncio.wait((leaving,), timeout=self._farewell)
         except asyncio.CancelledError:
             return  # the server is gone before its reader; to raise would be logged as an error of this app
         finally:

@@ -8,6 +8,7 @@ const WIDE_CELL = 104;
 const ROOMY_CELL = 62;
 const PHONE = window.matchMedia("(max-width: 640px)");
 const FLASH = 900;
+const PAUSE = 100;
 const RANK = { fail: 0, error: 1, unknown: 2, pass: 3, not_applicable: 4 };
 const SORTS = {
   newest: ["Newest first", (a, b) => b.number - a.number],
@@ -21,6 +22,7 @@ export class Board {
     this.list = [];
     this.columns = [];
     this.due = 0;
+    this.refreshed = 0;
     this.element = this.build();
     this.rows = new Rows({
       scroller: this.grid,
@@ -107,9 +109,9 @@ export class Board {
     }
   }
 
-  /** Refresh soon, at most ten times a second. */
+  /** Refresh at once, and at most ten times a second. */
   later() {
-    if (!this.due) this.due = setTimeout(() => this.refresh(), 100);
+    if (!this.due) this.due = setTimeout(() => this.refresh(), Math.max(0, this.refreshed + PAUSE - performance.now()));
   }
 
   reshape() {
@@ -146,6 +148,7 @@ export class Board {
   refresh() {
     clearTimeout(this.due);
     this.due = 0;
+    this.refreshed = performance.now();
     const { text = "", only = "all", sort = "newest" } = this.memory;
     const needle = text.toLowerCase();
     const numbers = Object.fromEntries([...this.chip.keys()].map((name) => [name, 0]));

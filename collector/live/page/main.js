@@ -16,7 +16,9 @@ const store = new Store();
 const memories = { session: {}, job: {}, run: {} };
 let view = null;
 let again = 0;
-let spokenAt = 0;
+let spokenAt = -Infinity;
+let speaking = 0;
+let unsaid = "";
 let waiting = 0;
 
 function address(...parts) {
@@ -77,12 +79,14 @@ function title() {
   document.title = failing ? `(${failing} failing) spanbar` : "spanbar";
 }
 
-/** Say something to a screen reader, not more often than every two seconds. */
+/** Say something to a screen reader, not more often than every two seconds: then what came last. */
 function say(text) {
-  const now = performance.now();
-  if (now - spokenAt < 2000) return;
-  spokenAt = now;
-  put($("polite"), text);
+  unsaid = text;
+  speaking ||= setTimeout(() => {
+    speaking = 0;
+    spokenAt = performance.now();
+    put($("polite"), unsaid);
+  }, Math.max(0, spokenAt + 2000 - performance.now()));
 }
 
 function connection(state, detail) {
