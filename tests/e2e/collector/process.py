@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
@@ -170,3 +171,43 @@ class Rotel:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@dataclass
+class Serving:
+    """`spanbar serve` as a process that is killed and started again at the same ports."""
+
+    behaviors: Path
+    directory: Path
+    options: tuple[str, ...] = ()
+    http_port: int = field(default_factory=free_port)
+    grpc_port: int = field(default_factory=free_port)
+
+    def __post_init__(self) -> None:
+        ports = ["--http-port", str(self.http_port), "--grpc-port", str(self.grpc_port)]
+        command = [str(Path(sys.executable).with_name("spanbar")), "serve", str(self.behaviors), *ports]
+        self._child = Child([*command, *self.options], {}, self.directory / "serve.log", self.directory)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.http_port}"
+
+    @property
+    def grpc(self) -> str:
+        return f"127.0.0.1:{self.grpc_port}"
+
+    async def start(self) -> None:
+        """Returns when it is ready; raises AssertionError with what it said if it ends before."""
+        self._child.spawn()
+        await until(lambda: not self._child.running or self._ready())
+        assert self._child.running, self._child.said()
+
+    async def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+        await self._child.end(how)
+
+    def _ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False

@@ -1,21 +1,26 @@
 """The Collector, and what it and spanbar export to, go away under load: counts add up, nothing is judged twice."""
 
 import asyncio
+import signal
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
 
 from collector.export.destination import destination
 from collector.export.exporter import ResultExporter
 from collector.export.sender import Retrying, Sender
+from collector.receiver.files import read
 from evaluator.verdict import Result
 from tests.collector.export.outcomes import result
 from tests.e2e.collector.agents import Step, interleaved
 from tests.e2e.collector.conftest import StartCollector, StartSpanbar
-from tests.e2e.collector.spanbar import Spanbar
+from tests.e2e.collector.process import Serving
+from tests.e2e.collector.spanbar import BEHAVIORS, Spanbar
 from tests.waiting import until
 
 LOAD = [step for step in interleaved(300, seed=7) if step.kind != "end"]
@@ -173,3 +178,73 @@ async def test_results_outlive_the_collector_that_takes_them_and_the_backend_beh
         span.attributes["spanbar.unit.id"]: span.attributes["gen_ai.evaluation.score.label"] for span in backend.spans
     }
     assert labels == {f"s-{number}": "pass" if number % 2 else "fail" for number in range(150)}
+
+
+async def test_collector_target_and_server_killed_in_turn_leave_nothing_green_that_is_not_verified(
+    tmp_path: Path, start_spanbar: StartSpanbar, start_collector: StartCollector
+) -> None:
+    backend, received = await start_spanbar(), tmp_path / "received.jsonl"
+    serving = Serving(BEHAVIORS, tmp_path, ("--export", backend.http_url, "--record", str(received)))
+    await serving.start()
+    other = await start_spanbar()
+    collector = await start_collector("fan-out.yaml", SPANBAR=serving.grpc, OTLP_BACKEND=other.grpc)
+    try:
+        async with load(collector.http_url) as sender:
+            await until(lambda: sender.counts.delivered >= 20)
+            await collector.kill()
+            await collector.start()
+            await until(lambda: sender.counts.delivered >= 50)
+            await backend.stop()
+            await until(lambda: sender.counts.delivered >= 80)
+            await serving.end(signal.SIGKILL)
+            before = sessions_in(received)
+            await serving.start()
+            await backend.start()
+        await until(lambda: len(span_ids_in(received)) == len(LOAD))
+        found = await ended(serving.url)
+        true = await judged_directly(start_spanbar)
+        parted = found.keys() & before
+        assert parted
+        assert found.keys() - parted
+        for session, results in found.items():
+            if session in parted:
+                assert "pass" not in results.values()
+            else:
+                assert results == {name: result.value for name, result in true[session].items()}
+        await serving.end()
+    finally:
+        await serving.end(signal.SIGKILL)
+    exported = [span for span in backend.spans if span.attributes["spanbar.span"] == "result"]
+    for span in exported:
+        session, behavior, label = map(span.attributes.get, RESULT)
+        if label == "pass":
+            assert session not in parted
+            assert true[session][behavior] is Result.PASS
+    # Every server has given each result once, a revision of it under a number of its own.
+    told = Counter((span.trace_id, *map(span.attributes.get, (*RESULT[:2], REVISION))) for span in exported)
+    assert set(told.values()) == {1}
+
+
+RESULT = ("spanbar.unit.id", "gen_ai.evaluation.name", "gen_ai.evaluation.score.label")
+REVISION = "spanbar.result.revision"
+
+
+def sessions_in(received: Path) -> set[str]:
+    return {span.attributes["hangar.session.id"] for batch in read(received) for span in batch.spans}
+
+
+def span_ids_in(received: Path) -> set[bytes]:
+    return {span.span_id for batch in read(received) for span in batch.spans}
+
+
+async def ended(url: str) -> dict[str, dict[str, str]]:
+    """End every session of a server; the results, by session and behavior."""
+    found: dict[str, dict[str, str]] = {}
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+        for number in range(300):
+            path = f"/api/v1/sessions/session-{number}"
+            if (await client.post(f"{path}/end")).status_code == 404:
+                continue
+            unit = (await client.get(path)).json()
+            found[unit["id"]] = {each["behavior"]: each["result"] for each in unit["results"]}
+    return found
