@@ -14,9 +14,6 @@ from evaluator.items import Change, Item, ItemKind, Json
 REMEMBERED_SPANS: Final = 50_000
 """Spans of traces that no message started are kept up to this number, to find what their children inherit."""
 
-_UNKNOWN_CLOCK: Final = 1_000_000
-"""ns by which a call may seem to start before the message that made it: clocks have a resolution."""
-
 
 class Correlation:
     """The keys of `agent.correlate`, and what they must be."""
@@ -75,6 +72,8 @@ class _Owner:
 class _Placement:
     item: Item
     owner: _Owner
+    after: int
+    """How many messages had been sent when the item first arrived."""
 
 
 @dataclass(slots=True)
@@ -87,15 +86,15 @@ class _ForeignTrace:
 
 
 class Attribution:
-    """A `Watcher` for the messages of one spec. `same_clock`: the agent runs on this machine."""
+    """A `Watcher` for the messages of one spec."""
 
-    def __init__(self, correlation: Correlation, inventory: Inventory, *, same_clock: bool) -> None:
+    def __init__(self, correlation: Correlation, inventory: Inventory) -> None:
         self._correlation = correlation
         self._inventory = inventory
-        self._same_clock = same_clock
         self._by_trace: dict[bytes, Claimant] = {}
         self._by_correlation: dict[tuple[str, ...], list[Claimant]] = {}
-        self._recent: list[Claimant] = []
+        self._recent: list[tuple[int, Claimant]] = []
+        """With how many messages were sent before each."""
         self._foreign: OrderedDict[bytes, _ForeignTrace] = OrderedDict()
         self._remembered = 0
         self._placements: dict[tuple[object, ...], _Placement] = {}
@@ -112,21 +111,29 @@ class Attribution:
 
     def expect(self, claimant: Claimant) -> None:
         """The message is about to be sent."""
+        self._recent.append((len(self._by_trace), claimant))
         self._by_trace[claimant.trace_id] = claimant
         if self._correlation.keys:
             self._by_correlation.setdefault(claimant.correlation, []).append(claimant)
-        self._recent.append(claimant)
 
     def collides(self, claimant: Claimant) -> bool:
         """Whether a message of another execution has the same correlation."""
         alike = self._by_correlation.get(claimant.correlation, ())
         return any(other.test_id != claimant.test_id for other in alike)
 
-    def recent(self) -> list[Claimant]:
-        """The messages that a call without a name may belong to: open, or closed less than a settle time ago."""
+    def _accepting(self, after: int) -> Iterator[Claimant]:
+        """The messages that what arrived `after` so many of them, and has no name, may belong to.
+
+        They are open, or were closed less than a settle time ago. When it arrived decides, by the order of events
+        in this process: the clock that stamped a call may be any machine's.
+        """
         now = clock.ticks()
-        self._recent = [each for each in self._recent if each.accepting_until is None or each.accepting_until > now]
-        return self._recent
+        self._recent = [
+            (number, each)
+            for number, each in self._recent
+            if each.accepting_until is None or each.accepting_until > now
+        ]
+        return (each for number, each in self._recent if number < after)
 
     def observe(self, sightings: Sequence[Sighting], changes: Sequence[Change]) -> None:
         touched: dict[bytes, None] = {}
@@ -149,7 +156,7 @@ class Attribution:
     def _observe_foreign(self, sighting: Sighting) -> None:
         if sighting.trace_id:
             self._remember(sighting)
-        owner = self._owner(self._chain(sighting), sighting.start)
+        owner = self._owner(self._chain(sighting), sighting.start, len(self._by_trace))
         if owner.claimant is not None:
             owner.claimant.saw(sighting, in_own_trace=False)
         elif sighting.role != "hello" and sighting.declares is None:
@@ -166,23 +173,23 @@ class Attribution:
                 self._move(before, None)
             return
         self._inventory.called.add(new.call.name)
-        self._move(before, self._place(new))
+        self._move(before, self._place(new, before.after if before is not None else len(self._by_trace)))
 
-    def _place(self, item: Item) -> _Placement:
+    def _place(self, item: Item, after: int) -> _Placement:
         call = item.call
         if call is None:
             raise ValueError("only calls are placed")
         claimant = self._by_trace.get(call.trace_id)
         if claimant is not None:
-            return _Placement(item, _Owner(claimant))
+            return _Placement(item, _Owner(claimant), after)
         trace = self._foreign.get(call.trace_id)
         seen = trace.spans.get(call.span_id) if trace is not None else None
         own = Sighting(call.trace_id, call.span_id, b"", call.name, "tool", context=item.attributes.get)
         chain = [own] if seen is None else [own, *self._chain(seen)]
-        owner = self._owner(chain, call.started)
+        owner = self._owner(chain, call.started, after)
         if trace is not None and owner.unknown:
             trace.unplaced.add(item.id)
-        return _Placement(item, owner)
+        return _Placement(item, owner, after)
 
     def _move(self, before: _Placement | None, after: _Placement | None) -> None:
         """Take an item from the messages that had it, and give it to those that have it now."""
@@ -212,11 +219,11 @@ class Attribution:
             before = self._placements.get(item_id)
             if before is None:
                 continue
-            after = self._place(before.item)
+            after = self._place(before.item, before.after)
             if after.owner.claimant is not None:
                 self._move(before, after)
 
-    def _owner(self, chain: Sequence[Sighting], started: int) -> _Owner:
+    def _owner(self, chain: Sequence[Sighting], started: int, after: int) -> _Owner:
         """Of the span that the chain begins with; its ancestors, as far as they have arrived, follow."""
         for sighting in chain:
             linked = {id(owner): owner for link in sighting.links if (owner := self._by_trace.get(link))}
@@ -227,25 +234,23 @@ class Attribution:
         found = self._correlation.found(chain)
         if found and None not in found:
             alike = self._by_correlation.get(tuple(str(value) for value in found), ())
-            return self._among(alike, started)
-        return _Owner(suspects=tuple(self._possible(found, started)))
+            return self._among(alike, started, after)
+        return _Owner(suspects=tuple(self._possible(found, after)))
 
-    def _among(self, alike: Sequence[Claimant], started: int) -> _Owner:
+    def _among(self, alike: Sequence[Claimant], started: int, after: int) -> _Owner:
         """Of the messages with the found correlation; of one conversation, the last one sent before the call."""
         if len({claimant.test_id for claimant in alike}) > 1:
-            return _Owner(suspects=tuple(claimant for claimant in self.recent() if claimant in alike))
+            return _Owner(suspects=tuple(claimant for claimant in self._accepting(after) if claimant in alike))
         if not alike:
             return _Owner()
         before = [claimant for claimant in alike if claimant.sent <= started]
         return _Owner(before[-1] if before else alike[-1])
 
-    def _possible(self, found: Sequence[str | None], started: int) -> Iterator[Claimant]:
+    def _possible(self, found: Sequence[str | None], after: int) -> Iterator[Claimant]:
         """The messages that a call may belong to that does not say it all."""
-        for claimant in self.recent():
+        for claimant in self._accepting(after):
             expected = claimant.correlation
             if any(value is not None and value != expected[at] for at, value in enumerate(found)):
-                continue
-            if self._same_clock and 0 < started < claimant.sent - _UNKNOWN_CLOCK:
                 continue
             yield claimant
 

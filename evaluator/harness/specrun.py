@@ -76,7 +76,7 @@ class SpecRun:
         self._inventory = Inventory()
         self._judge = Judge(self._inventory, search)
         self._correlation = Correlation(spec.agent.correlate)
-        self._attribution = Attribution(self._correlation, self._inventory, same_clock=spec.agent.start is not None)
+        self._attribution = Attribution(self._correlation, self._inventory)
         self._observation = Observation(spec.agent, self._attribution, self._notify, options.blind_wait)
         log = log_path(options.folder, spec.path.with_name(f"{spec.path.stem}-hooks"))
         self._hooks = Hooks(spec, options.folder, options.environ, log)
