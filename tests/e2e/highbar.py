@@ -17,8 +17,10 @@ def installed() -> Path:
     commands = ENVIRONMENT / "bin"
     if not (commands / "highbar").exists():
         subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
-        wanted = f"highbar[quickstart]=={VERSION}"
-        subprocess.run([str(commands / "python"), "-m", "pip", "install", "-q", wanted], check=True)
+        # It asks for Python 3.12 and runs on 3.11; the pre-releases of httpx 1 break it.
+        wanted = [f"highbar[quickstart]=={VERSION}", "httpx<1"]
+        pip = [str(commands / "python"), "-m", "pip", "install", "-q", "--ignore-requires-python"]
+        subprocess.run([*pip, *wanted], check=True)
     return commands
 
 
