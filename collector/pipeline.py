@@ -8,7 +8,7 @@ from typing import Final
 
 from collector.assembly import Assembly
 from collector.export.marker import without_own_output
-from collector.index import Index
+from collector.index import Index, UnitKey, UnitKind
 from collector.oversize import Oversize
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Watcher
@@ -37,6 +37,11 @@ class Pipeline:
             self.oversize.take_out(batch)
         assembled = self.assembly.add(batch, sight=bool(self._watchers))
         self.index.apply(assembled.changes, share=_share(batch))
+        for session, job, cause in assembled.losses:
+            if session is not None:
+                self.index.cut(UnitKey(UnitKind.SESSION, session), cause)
+            if job is not None:
+                self.index.cut(UnitKey(UnitKind.JOB, job), cause)
         if self.oversize is not None:
             for unit in self.oversize.units(batch, assembled.changes, self.assembly):
                 self.index.cut(unit, self.oversize.cause)

@@ -12,6 +12,9 @@ from typing import Any, Final, NamedTuple
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict of them."""
 
+UNREADABLE_NAME: Final = "(name not recorded)"
+"""Stands where the name of a call is that happened and that telemetry does not name: it may be any tool's."""
+
 CLIP: Final = 500
 """How many code points of an input or output a regex sees."""
 

@@ -12,6 +12,7 @@ from collector.assembly.executions import Execution
 from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
 from collector.assembly.logs import log_id, raised_in
+from collector.assembly.losses import NAMELESS, Loss, Losses, events_dropped
 from collector.assembly.owners import Happening, Happenings, Owner, changes_of, session_of, turn_of
 from collector.assembly.repeated import fingerprint_of, is_sent_again, with_derived_id
 from collector.assembly.reports import Reported, Sessions
@@ -23,7 +24,7 @@ from collector.conventions.reading import Reading
 from collector.mapping import Claims
 from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
-from evaluator.items import Change, NotRecorded
+from evaluator.items import UNREADABLE_NAME, Change, NotRecorded
 
 CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
 MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | CHECKOUTS | {DIFF_KEY}
@@ -38,6 +39,8 @@ class Assembled:
 
     changes: list[Change] = field(default_factory=list)
     sightings: list[Sighting] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    """What is known to be missing of sessions and jobs, or is unreadable: none of them is whole."""
 
 
 class Assembly:
@@ -57,6 +60,7 @@ class Assembly:
         self._contexts = OwnContexts()
         self._folders: tuple[Resource | None, tuple[str, ...]] = (None, ())
         """The last resource, and the checkouts that it names."""
+        self._losses = Losses()
         self._recorded: list[Execution] = []
         """The calls of trace-contract records, which are in no trace."""
 
@@ -77,6 +81,7 @@ class Assembly:
         for owner in self._affected():
             assembled.changes.extend(changes_of(owner))
         self._dirty.clear()
+        assembled.losses = self._losses.told()
         return assembled
 
     def sessions(self) -> Iterator[tuple[str, bytes]]:
@@ -183,6 +188,8 @@ class Assembly:
                     node.owners = (*node.owners, *self._reported_event(span, index, event))
         if not trace.unasked and not span.parent_id and span.kind != KIND_SERVER:
             self._unask(trace)
+        if span.dropped_events:
+            self._losses.add(node, events_dropped(span.dropped_events))
         self._place(trace, node, span.parent_id)
         if sightings is not None:
             sightings.append(of_span(span, reading))
@@ -200,6 +207,8 @@ class Assembly:
             item_id = (node.trace_id, node.span_id, None)
             facts, attributes = reading.tool, span.attributes
             execution = Execution(node, item_id, facts, reading.convention, *times, attributes, self._joins)
+            if facts.name == UNREADABLE_NAME:
+                self._losses.add(node, NAMELESS)
             if trace.raised:
                 execution.raised = trace.raised.get(node.span_id)
             if facts.answered and facts.unfinished:
@@ -285,6 +294,7 @@ class Assembly:
         reading = trace_contract.read(record)
         if reading.tool is not None:
             node = Node(b"", b"")
+            node.settled = True
             node.context = shared_context(reading.context, {})
             if node.context.said is None and node.context.job is None:
                 node.context = node.context._replace(framework=trace_contract.session_of(reading.context))
@@ -293,6 +303,8 @@ class Assembly:
             convention = trace_contract.NAME
             execution = Execution(node, item_id, reading.tool, convention, *times, reading.context, self._joins)
             self._recorded.append(execution)
+            if reading.tool.name == UNREADABLE_NAME:
+                self._losses.add(node, NAMELESS)
             self._dirty[execution] = None
         return of_record(reading)
 

@@ -67,7 +67,7 @@ def read(span: Span, marks: Set[str]) -> Reading | None:
         if reading is not None:
             return reading
     if KEYS.isdisjoint(marks):
-        return None
+        return genai.read_named(span) if span.name.startswith(genai.NAMED_TOOL) else None
     for key, reader in CONVENTIONS:
         if key in marks:
             reading = reader(span)

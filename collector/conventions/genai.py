@@ -10,7 +10,7 @@ from typing import Any, Final
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import failure, suspension
 from collector.conventions.messages import read_messages, text_or_none
-from collector.conventions.payload import NO_RESULT, arguments, decoded, lost, missing_result
+from collector.conventions.payload import NO_RESULT, arguments, decoded, lost, missing_result, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.conventions.switches import switch_of
 from collector.telemetry import Span
@@ -18,6 +18,8 @@ from evaluator.items import CallStatus, Json, NotRecorded
 
 NAME: Final = "genai"
 OPERATION: Final = "gen_ai.operation.name"
+NAMED_TOOL: Final = "execute_tool "
+"""How the name of a tool span begins; that of the tool follows."""
 
 # Looking a member up in its enum is slow before Python 3.12.
 _TOOL, _MODEL = Role.TOOL, Role.MODEL
@@ -51,6 +53,11 @@ def read(span: Span) -> Reading | None:
     return read_operation(span, NAME, operation)
 
 
+def read_named(span: Span) -> Reading:
+    """A tool span by its name alone: of a hand-made span, or one that lost its attributes to a limit."""
+    return Reading(NAME, _TOOL, read_tool(span))
+
+
 def read_tool(
     span: Span,
     *,
@@ -61,7 +68,7 @@ def read_tool(
     """The call that an `execute_tool` span shows. `absent` says why nothing is recorded where nothing is."""
     attributes = span.attributes
     name, name_from = attributes.get("gen_ai.tool.name"), "gen_ai.tool.name"
-    if name is None:
+    if name is None or name == "":
         name, name_from = name_of(span.name), "span name"
     args, args_from = first_of(attributes, args_keys)
     result, result_from = first_of(attributes, result_keys)
@@ -71,7 +78,7 @@ def read_tool(
     error, error_from = failure(span)
     call_id = attributes.get("gen_ai.tool.call.id")
     return ToolFacts(
-        name=str(name),
+        name=tool_name(name),
         args={} if args == NO_ARGUMENTS else arguments(args, missing),
         result=missing_result(missing or NO_RESULT, failed=error is not None, has_args=args is not None)
         if result is None
@@ -97,8 +104,8 @@ def hold(facts: ToolFacts, said_by: str) -> None:
 
 
 def name_of(span_name: str) -> str:
-    """The tool's name in the span's: `execute_tool NAME`."""
-    return span_name.removeprefix("execute_tool ").strip() or span_name
+    """The tool's name in the span's: `execute_tool NAME`; "" where it is not of that form."""
+    return span_name.removeprefix(NAMED_TOOL).strip() if span_name.startswith(NAMED_TOOL) else ""
 
 
 def read_operation(span: Span, convention: str, operation: Any, absent: NotRecorded | None = None) -> Reading | None:

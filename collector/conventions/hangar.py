@@ -3,7 +3,7 @@
 from typing import Final
 
 from collector.conventions.exceptions import failure
-from collector.conventions.payload import arguments, decoded, lost
+from collector.conventions.payload import arguments, decoded, lost, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.telemetry import Span
 from evaluator.items import CallStatus, NotRecorded
@@ -39,7 +39,7 @@ def read(span: Span) -> Reading:
         result, result_from = get("hangar.tool.output"), "hangar.tool.output"
     error, error_from = failure(span)
     facts = ToolFacts(
-        str(name),
+        tool_name(name),
         arguments(args, lost(span, NO_ARGUMENTS)) if args is None or args_from[0] == "g" else _input(args),
         lost(span, NO_RESULT) if result is None else decoded(result),
         error,

@@ -3,6 +3,7 @@
 from typing import Final
 
 from collector.conventions import genai
+from collector.conventions.payload import tool_name
 from collector.conventions.reading import Reading, Role
 from collector.conventions.switches import MCP
 from collector.telemetry import Span
@@ -17,7 +18,7 @@ def read(span: Span) -> Reading:
         return Reading(NAME, Role.OTHER)
     facts = genai.read_tool(span, absent=MCP)
     if facts.name_from == "span name":
-        facts.name = span.name.rpartition("tools/call ")[2]
+        facts.name = tool_name(span.name.partition("tools/call ")[2])
     # The id of a JSON-RPC request is its connection's; the model knows nothing of it.
     facts.kind = "mcp"
     facts.unfinished = False

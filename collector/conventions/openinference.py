@@ -11,7 +11,16 @@ from collector.conventions import genai, langchain, strands
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import NO_TEXT, failure, suspension
 from collector.conventions.messages import after_last, shown, text_or_none
-from collector.conventions.payload import HIDDEN, REDACTED, arguments, as_text, decoded, lost, missing_result
+from collector.conventions.payload import (
+    HIDDEN,
+    REDACTED,
+    arguments,
+    as_text,
+    decoded,
+    lost,
+    missing_result,
+    tool_name,
+)
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import OPENINFERENCE
 from collector.conventions.wrappings import unwrap_arguments, unwrap_result
@@ -70,7 +79,7 @@ def _tool(span: Span) -> ToolFacts:
     if output is None:
         result = missing_result(absent, failed=error is not None, has_args=value is not None)
     facts = ToolFacts(
-        name=str(name if name is not None else span.name),
+        name=tool_name(span.name if name is None else name),
         args=args,
         result=result,
         error=error,

@@ -13,7 +13,7 @@ from typing import Final
 import orjson
 
 from collector.telemetry import Span
-from evaluator.items import Json, NotRecorded
+from evaluator.items import UNREADABLE_NAME, Json, NotRecorded
 
 REDACTED: Final = "__REDACTED__"
 _HUGE_INTEGER = re.compile(r"[0-9]{19}")
@@ -94,6 +94,11 @@ def arguments(value: Json, absent: NotRecorded | None) -> Mapping[str, Json] | N
     if value is None:
         return absent or NAMELESS
     return value if isinstance(value, Mapping) else absent or NAMELESS
+
+
+def tool_name(value: Json) -> str:
+    """A tool's name, which is text; anything else is none, and `UNREADABLE_NAME` stands for it."""
+    return value if isinstance(value, str) and value.strip() else UNREADABLE_NAME
 
 
 def lost(span: Span, otherwise: NotRecorded) -> NotRecorded:

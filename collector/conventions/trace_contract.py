@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from collector.conventions.payload import tool_name
 from collector.conventions.reading import ToolFacts
 from evaluator.items import CallStatus, NotRecorded
 
@@ -53,7 +54,7 @@ def _call(record: Mapping[str, Any]) -> ToolFacts:
     args, error = record.get("args"), record.get("error")
     failed = bool(error)
     return ToolFacts(
-        name=str(record.get("fn")),
+        name=tool_name(record.get("fn")),
         args=args if isinstance(args, Mapping) else NO_ARGUMENTS,
         result=record.get("result"),
         error=str(error) if failed else None,

@@ -7,7 +7,16 @@ from collector.conventions import genai, langchain
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import NO_TEXT, failure, suspension
 from collector.conventions.messages import read_attributes, shown, text_or_none
-from collector.conventions.payload import NAMELESS, arguments, as_text, decoded, literal, lost, missing_result
+from collector.conventions.payload import (
+    NAMELESS,
+    arguments,
+    as_text,
+    decoded,
+    literal,
+    lost,
+    missing_result,
+    tool_name,
+)
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import TRACELOOP
 from collector.conventions.wrappings import unwrap_result
@@ -58,7 +67,7 @@ def _tool(span: Span) -> ToolFacts:
     if output is None:
         result = missing_result(absent, failed=error is not None, has_args=given is not None)
     facts = ToolFacts(
-        name=str(name if name is not None else span.name.removesuffix(".tool")),
+        name=tool_name(span.name.removesuffix(".tool") if name is None else name),
         args=args,
         result=result,
         error=error,

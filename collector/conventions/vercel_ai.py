@@ -8,7 +8,7 @@ from collector.conventions import genai
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import failure
 from collector.conventions.messages import after_last, mappings, shown, text_or_none
-from collector.conventions.payload import arguments, decoded, lost, missing_result
+from collector.conventions.payload import arguments, decoded, lost, missing_result, tool_name
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import VERCEL_AI
 from collector.telemetry import Span
@@ -61,7 +61,7 @@ def _tool(span: Span) -> ToolFacts:
     absent = lost(span, VERCEL_AI) if args is None or result is None else VERCEL_AI
     error, error_from = failure(span)
     return ToolFacts(
-        name=str(attributes.get("ai.toolCall.name")),
+        name=tool_name(attributes.get("ai.toolCall.name")),
         args=arguments(args, absent),
         result=missing_result(absent, failed=error is not None, has_args=args is not None)
         if result is None

@@ -8,11 +8,15 @@ from evaluator.expectations import TurnMonitor
 from evaluator.expectations.matchers import RegexSearch
 from evaluator.expectations.reason import Reason, listed, unverifiable
 from evaluator.harness.inventory import Inventory
-from evaluator.items import Change, Item
+from evaluator.items import UNREADABLE_NAME, Change, Item
 from evaluator.language.spec import Expect
 from evaluator.verdict import Status
 
 _TELL: Final = "Let the agent carry on the traceparent header where it makes these calls, or set agent.correlate."
+_NAMELESS: Final = "A tool was called, and its span does not say which: it may be any tool."
+_NAME_IT: Final = (
+    "Set gen_ai.tool.name, a text, on the span; if it was dropped, raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,11 @@ class Evidence:
     """Calls that may be this turn's or another's."""
     suspects_code: str = "untagged_ambiguous"
 
+    @property
+    def has_nameless(self) -> bool:
+        """A call was made, and telemetry does not name the tool: it may be any."""
+        return any(item.name == UNREADABLE_NAME for item in (*self.items, *self.suspects))
+
     def obstacles(self) -> tuple[Reason, ...]:
         """What keeps the turn from being watched to its end."""
         if self.problem is not None:
@@ -66,6 +75,8 @@ class Judge:
         obstacles = evidence.obstacles()
         if expect is None or monitor is None:
             return _combined((), evidence.failures, obstacles)
+        if expect.about_calls and evidence.has_nameless:
+            obstacles = (*obstacles, unverifiable("trace_unreadable", _NAMELESS, expect.place, fix=_NAME_IT))
         gaps = list(self._inventory.gaps(expect))
         unseen = [reason for _, reason in gaps]
         if obstacles or not evidence.whole:

@@ -8,7 +8,7 @@ from evaluator.expectations import Reason, TurnMonitor
 from evaluator.harness.inventory import Inventory
 from evaluator.harness.judgement import Evidence, Judge, Judgement
 from evaluator.harness.regex import search
-from evaluator.items import Call, Change, Item, ItemKind
+from evaluator.items import UNREADABLE_NAME, Call, Change, Item, ItemKind
 from evaluator.language.spec import CallExpectation, Expect, Matcher, Place
 from evaluator.verdict import Status
 
@@ -157,3 +157,12 @@ def test_a_turn_that_only_sets_the_scene_passes_with_its_reply() -> None:
 def test_a_near_name_is_offered() -> None:
     found = judged(expect(forbid=("delete_acount",)), declared={"delete_account", "get_order"})
     assert "did you mean 'delete_account'?" in found.reasons[0].text
+
+
+@pytest.mark.parametrize(
+    "expected", [expect(forbid=("delete",)), expect(calls=("refund",)), expect(calls=("lookup",))]
+)
+def test_a_call_whose_name_was_not_recorded_may_be_any(expected: Expect) -> None:
+    judgement = judged(expected, ("lookup", UNREADABLE_NAME))
+    assert judgement.status is Status.ERROR
+    assert "trace_unreadable" in codes(judgement)[1]
