@@ -73,6 +73,13 @@ class TurnMonitor:
         return self._lost_anyway() or (not self._search.slow and self._expect.calls is not None and self._calls.lost)
 
     @property
+    def lost_by_calls(self) -> bool:
+        """Whether it fails for good whatever the reply says."""
+        return self._calls_are_wrong() or (
+            not self._search.slow and self._expect.calls is not None and self._calls.lost
+        )
+
+    @property
     def settled(self) -> bool:
         """All that is asked for is there; only something unexpected could still change the verdict."""
         return self.final or (self._reply is not None and self.status is Status.PASSED)
@@ -116,8 +123,11 @@ class TurnMonitor:
 
     def _lost_anyway(self) -> bool:
         """Whether it fails, once and for all, whatever a regex that took too long would have found."""
+        return self._calls_are_wrong() or self._answer.fit is Fit.NO
+
+    def _calls_are_wrong(self) -> bool:
         too_many = self._expect.calls is not None and self._calls.too_many
-        return too_many or self._forbidden_called() or self._answer.fit is Fit.NO
+        return too_many or self._forbidden_called()
 
     def _forbidden_called(self) -> bool:
         return any(map(self._calls.called, self._expect.forbid))

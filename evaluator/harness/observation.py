@@ -86,6 +86,11 @@ class Observation:
         """
         return not self._entries and (self._no_entries or not incomplete)
 
+    @property
+    def may_enter(self) -> bool:
+        """Whether this agent sends entry spans, or may: no turn of it was seen to have none."""
+        return self._entries or not self._no_entries
+
     def entered(self) -> None:
         """An entry span came."""
         self._entries = True

@@ -16,7 +16,7 @@ from evaluator.harness.observation import Observation
 from evaluator.harness.outcome import ClosedBy, Decision
 from evaluator.harness.reply import Reply
 from evaluator.harness.sighting import Sighting
-from evaluator.items import Call, Change, Item
+from evaluator.items import UNREADABLE_NAME, Call, Change, Item
 from evaluator.language.spec import Expect
 from evaluator.verdict import Status
 
@@ -82,6 +82,12 @@ class LiveTurn:
         self._items: dict[tuple[object, ...], Item] = {}
         self._suspects: dict[tuple[object, ...], Item] = {}
         self._late_suspects = False
+        self._shows_tools = False
+        """A tool span is there: a call that ran would have one too."""
+        self._asked: list[Call] = []
+        """What models asked for."""
+        self._answered: set[str] = set()
+        """The ids of calls of which telemetry shows what became."""
         self._failures: list[Reason] = []
         self._unreadable = ""
         self._spans: set[bytes] = set()
@@ -125,6 +131,9 @@ class LiveTurn:
     def saw(self, sighting: Sighting, *, in_own_trace: bool) -> None:
         if sighting.role == "hello":
             return
+        self._shows_tools = self._shows_tools or sighting.role == "tool"
+        self._asked.extend(sighting.asks)
+        self._answered.update(sighting.answers)
         self._last = (clock.ticks(), sighting.name)
         if sighting.span_id:
             self._spans.add(sighting.span_id)
@@ -204,11 +213,14 @@ class LiveTurn:
 
     def _patience(self) -> float | None:
         deadline = self._around.observation.deadline(self)
+        if deadline is not None and self._more_to_tell():
+            deadline = min(deadline, self._told_by())
         return None if deadline is None else max(0.0, deadline - clock.ticks())
 
     def _cause(self) -> ClosedBy | None:
         monitor = self._monitor
-        if self._failures or (monitor is not None and monitor.final and monitor.status is not Status.PASSED):
+        failed = self._failures or (monitor is not None and monitor.final and monitor.status is not Status.PASSED)
+        if failed and not self._more_to_tell():
             return ClosedBy.FAILURE
         if self.reply is None:
             return None
@@ -221,6 +233,23 @@ class LiveTurn:
             return ClosedBy.SETTLED
         deadline = self._around.observation.deadline(self)
         return ClosedBy.SETTLE_TIME if deadline is not None and clock.ticks() >= deadline else None
+
+    def _more_to_tell(self) -> bool:
+        """Whether only the reply is wrong so far, and the spans on their way may show wrong calls as well.
+
+        All that is wrong is told at once, then, and the same in every run; it takes no longer than a pass. An agent
+        that sends no entry spans is not waited for: nothing would say that its spans are complete.
+        """
+        about_calls = self.expect is not None and self.expect.about_calls
+        if self._failures or self._monitor is None or not about_calls or self._monitor.lost_by_calls:
+            return False
+        if self.reply is None or self._monitor.status is Status.PASSED or not self._around.observation.may_enter:
+            return False
+        return clock.ticks() < self._told_by()
+
+    def _told_by(self) -> float:
+        """Until when (ticks) a turn whose reply is wrong waits for what else is."""
+        return (self.replied or self._began) + self._around.observation.settle
 
     def _settled(self) -> bool:
         if not self._around.observation.may_settle(incomplete=bool(self._missing)):
@@ -269,10 +298,24 @@ class LiveTurn:
             unreadable=self._unreadable if self.needs_calls else "",
             failures=self._failures,
             items=self._items.values(),
+            asked=self._unheard(),
             suspects=tuple(self._suspects.values()),
             suspects_code="late_untagged" if self._late_suspects else "untagged_ambiguous",
         )
         self.judgement = self._around.judge.judge(self.expect, self._monitor, evidence)
+
+    def _unheard(self) -> tuple[Call, ...]:
+        """The calls that a model asked for and of which nothing shows whether they ran."""
+        if self._shows_tools or not self._asked:
+            return ()
+        made = [item.call for item in self._items.values() if item.call is not None]
+        known, names = self._answered | {call.call_id for call in made}, {call.name for call in made}
+        return tuple(
+            call
+            for call in self._asked
+            if not (made and call.name == UNREADABLE_NAME)
+            and (call.name not in names if call.call_id is None else call.call_id not in known)
+        )
 
     def _blind(self) -> Reason:
         return self._around.observation.not_observed(self._mark, self._around.attribution.collides(self))

@@ -141,6 +141,32 @@ async def test_an_agent_that_sends_entry_spans_is_waited_for_until_it_has() -> N
     assert codes(outcome, 1) == ["forbidden_call"]
 
 
+async def test_a_wrong_reply_is_told_together_with_the_calls_that_are_on_their_way() -> None:
+    async def agent(message: Message) -> str:
+        world.later(0.05, lambda: (message.call("pay"), message.entry()))
+        return "no"
+
+    wrong = {"trigger": "go", "expect": {"forbid": ["pay"], "response": {"contains": "ok"}}}
+    finished: list[TestOutcome] = []
+
+    class Watch(Listener):
+        def test_finished(self, outcome: TestOutcome) -> None:
+            finished.append(outcome)
+
+    async with World(agent) as world:
+        outcome = await world.run([wrong, wrong], listener=Watch(), settle_time=1000, jobs=2)
+    for test in (*finished, *outcome.tests):
+        assert [reason.code for reason in test.reasons] == ["forbidden_call", "response.contains"]
+
+
+async def test_a_wrong_reply_of_an_agent_that_is_not_seen_ends_the_turn_after_settle_time() -> None:
+    wrong = {"trigger": "go", "expect": {"forbid": ["pay"], "response": {"contains": "no"}}}
+    async with World(silent) as world:
+        outcome = await world.run([wrong], settle_time=50, blind_wait=600)
+    assert statuses(outcome) == [F]
+    assert closed_by(outcome) == [ClosedBy.FAILURE]
+
+
 async def test_an_agent_whose_parents_never_come_is_waited_for_once() -> None:
     async def agent(message: Message) -> str:
         message.call("pay", parent_id=b"nowhere-")
