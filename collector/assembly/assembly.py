@@ -19,8 +19,9 @@ from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
 from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContexts, Trace, own_context, shared_context
+from collector.assembly.unheard import unheard, unheard_request
 from collector.conventions import coding_agents, trace_contract
-from collector.conventions.reading import Reading
+from collector.conventions.reading import Reading, Role
 from collector.mapping import Claims
 from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
@@ -109,7 +110,14 @@ class Assembly:
         for session, trace_id in self.sessions():
             trace = self._traces[trace_id]
             found[session] = None if trace.speaks or found.get(session, trace) is None else trace.unseen
+        reported = {node.context.said for node in self._nodes() if any(isinstance(o, Reported) for o in node.owners)}
+        for session, trace_id in self.sessions():
+            if session not in reported and found[session] is None:
+                found[session] = unheard(self._traces[trace_id])
         return {session: why for session, why in found.items() if why is not None}
+
+    def _nodes(self) -> Iterator[Node]:
+        return (node for trace in self._traces.values() for node in trace.nodes.values())
 
     def calls(self) -> list[ExplainedCall]:
         """Every call that telemetry shows, also those that have not happened, in order (see `explained`)."""
@@ -138,8 +146,11 @@ class Assembly:
                     pending.append(reader)
         return pending
 
-    def forget(self, trace_id: bytes) -> None:
-        """Drop everything of a trace. What was said of it stands; its spans would count as new if they came again."""
+    def forget(self, trace_id: bytes) -> bool:
+        """Drop everything of a trace. What was said of it stands; its spans would count as new if they came again.
+
+        Whether a span in it still waited for its parent, which may have named its session.
+        """
         trace = self._traces.pop(trace_id, None)
         if trace is not None:
             for node in trace.nodes.values():
@@ -149,6 +160,7 @@ class Assembly:
                 node.above = None
             self._joins.settle()
             self._dirty.clear()
+        return trace is not None and bool(trace.waiting)
 
     def _add_span(self, span: Span, sightings: list[Sighting] | None) -> None:
         trace = self._trace(span.trace_id)
@@ -176,6 +188,8 @@ class Assembly:
                 trace.unseen = reading.blind
             elif reading.role in SIGNIFICANT:
                 trace.speaks = True
+            if reading.role is Role.MODEL and (why := unheard_request(span, reading)) is not None:
+                trace.unheard[node] = why
             self._own(node, trace, span, reading, marks)
             if reading.tool is not None:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)

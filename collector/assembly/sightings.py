@@ -3,12 +3,18 @@
 from functools import partial
 from typing import Any, Final
 
+from collector.assembly.requests import is_pseudo
+from collector.assembly.unheard import unheard_request
 from collector.conventions.reading import Reading, Role
 from collector.conventions.trace_contract import RecordReading
 from collector.telemetry import KIND_CONSUMER, KIND_SERVER, Span
 from evaluator.harness.sighting import Sighting
+from evaluator.items import UNREADABLE_NAME, Call, CallStatus
 
-_OTHER: Final = Role.OTHER  # looking a member up in its enum is slow before Python 3.12
+# Looking a member up in its enum is slow before Python 3.12.
+_OTHER: Final = Role.OTHER
+_CARRIERS: Final = frozenset({Role.MODEL, Role.AGENT})
+_REQUESTED: Final = CallStatus.REQUESTED
 
 
 def of_span(span: Span, reading: Reading | None) -> Sighting:
@@ -28,7 +34,20 @@ def of_span(span: Span, reading: Reading | None) -> Sighting:
         span.end,
         None if reading is None else reading.declares,
         None if reading is None else reading.blind,
+        *(_asks_and_answers(span, reading) if reading is not None and reading.role in _CARRIERS else ()),
     )
+
+
+def _asks_and_answers(span: Span, reading: Reading) -> tuple[tuple[Call, ...], tuple[str, ...]]:
+    calls = [
+        Call(asked.name, asked.args, started=span.end, call_id=asked.call_id, status=_REQUESTED)
+        for asked in reading.asked
+        if not asked.held and not is_pseudo(asked.name)
+    ]
+    unheard = unheard_request(span, reading)
+    if unheard is not None:
+        calls.append(Call(UNREADABLE_NAME, unheard, started=span.end, status=_REQUESTED))
+    return tuple(calls), (*(shown.call_id for shown in reading.shown), *reading.holds)
 
 
 def _context(span: Span, key: str) -> Any:

@@ -109,6 +109,7 @@ class Trace:
         "speaks",
         "unanswered",
         "unasked",
+        "unheard",
         "unseen",
         "waiting",
     )
@@ -120,6 +121,8 @@ class Trace:
         """A tool span is there, so tool spans can be seen."""
         self.speaks = False
         """A span shows that tool calls can be seen: one of a tool or an agent, or a model's with its messages."""
+        self.unheard: dict[Node, NotRecorded] = {}
+        """Model spans that ask for tools, and do not say for which."""
         self.unseen: NotRecorded | None = None
         """Why a span does not show which tools were called."""
         self.unasked = False

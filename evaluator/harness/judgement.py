@@ -8,12 +8,14 @@ from evaluator.expectations import TurnMonitor
 from evaluator.expectations.matchers import RegexSearch
 from evaluator.expectations.reason import Reason, listed, unverifiable
 from evaluator.harness.inventory import Inventory
-from evaluator.items import UNREADABLE_NAME, Change, Item
+from evaluator.items import UNREADABLE_NAME, Call, CallStatus, Change, Item, ItemKind, NotRecorded
 from evaluator.language.spec import Expect
 from evaluator.verdict import Status
 
 _TELL: Final = "Let the agent carry on the traceparent header where it makes these calls, or set agent.correlate."
 _NAMELESS: Final = "A tool was called, and its span does not say which: it may be any tool."
+_TOOL_SPANS: Final = "Instrument what runs the tools, so that calls have spans of their own (docs/frameworks.md)."
+_NO_MESSAGE: Final = NotRecorded("its messages were not recorded")
 _NAME_IT: Final = (
     "Set gen_ai.tool.name, a text, on the span; if it was dropped, raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT."
 )
@@ -43,6 +45,8 @@ class Evidence:
     """Behaviors that failed for good."""
     items: Collection[Item] = ()
     """The turn's own calls."""
+    asked: Collection[Call] = ()
+    """Calls that a model asked for, and nothing shows whether they ran, or, without a name, which they are."""
     suspects: Collection[Item] = ()
     """Calls that may be this turn's or another's."""
     suspects_code: str = "untagged_ambiguous"
@@ -92,7 +96,28 @@ class Judge:
         if self.over and found.status is Status.PASSED and expect.about_calls and not self._inventory.speaks:
             unseen.append(self._inventory.blindness(expect))
         judged = _combined(kept, evidence.failures, unseen)
-        return self._with_suspects(judged, expect, evidence)
+        return self._with_suspects(self._with_asked(judged, expect, evidence), expect, evidence)
+
+    def _with_asked(self, judged: Judgement, expect: Expect, evidence: Evidence) -> Judgement:
+        """An error where calls that the model asked for, and that may have run, would change the result."""
+        if not evidence.asked or not expect.about_calls or judged.status is Status.ERROR or evidence.failures:
+            return judged
+        for call in evidence.asked:
+            if call.name == UNREADABLE_NAME and not any(reason.certain for reason in judged.reasons):
+                why = call.args if isinstance(call.args, NotRecorded) else _NO_MESSAGE
+                text = f"The model asked for tools, and no span shows which or whether they ran: {why.cause}."
+                return Judgement(Status.ERROR, (unverifiable("trace_unreadable", text, expect.place, fix=why.fix),))
+        items = [_as_made(call, position) for position, call in enumerate(evidence.asked)]
+        passes = judged.status is Status.PASSED
+        if not any(self._passes(expect, evidence, more) is not passes for more in _choices(items)):
+            return judged
+        names = listed([repr(item.name) for item in items], "and")
+        text = (
+            f"The model asked for {names}, and nothing shows whether it ran. If it did, this would "
+            f"{'fail' if passes else 'pass'}."
+        )
+        reason = unverifiable("trace_unreadable", text, expect.place, calls=tuple(evidence.asked), fix=_TOOL_SPANS)
+        return Judgement(Status.ERROR, (reason,))
 
     def _with_suspects(self, judged: Judgement, expect: Expect, evidence: Evidence) -> Judgement:
         """An error where calls that may or may not be this turn's would change its result."""
@@ -120,6 +145,14 @@ class Judge:
         monitor.reply(evidence.reply or "")
         monitor.close()
         return monitor.status is Status.PASSED
+
+
+def _as_made(call: Call, position: int) -> Item:
+    """The item that the call would be if it had run."""
+    made = call._replace(status=CallStatus.OK)
+    return Item(
+        (b"", b"", position, "asked"), ItemKind.TOOL, call.name, None, None, None, call.started, None, call=made
+    )
 
 
 def _choices(suspects: Collection[Item]) -> Iterator[Collection[Item]]:

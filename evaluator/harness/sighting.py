@@ -6,7 +6,7 @@ The harness attributes spans to tests with it and knows nothing of OTLP; `collec
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from evaluator.items import Change, NotRecorded
+from evaluator.items import Call, Change, NotRecorded
 
 
 def _nothing(_key: str) -> Any:
@@ -35,6 +35,10 @@ class Sighting(NamedTuple):
     """The tools that the agent says it has, where this span says so."""
     blind: NotRecorded | None = None
     """Of a model or agent span that does not show which tools were called: why."""
+    asks: Sequence[Call] = ()
+    """Of a model span: the calls that the model asked for and of which nothing says that they are held."""
+    answers: Sequence[str] = ()
+    """The ids of the calls of which this span shows what became."""
 
 
 class Watcher(Protocol):

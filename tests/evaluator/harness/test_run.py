@@ -268,6 +268,31 @@ async def test_telemetry_that_cannot_be_read_is_an_error_of_its_test_only() -> N
     assert codes(outcome) == ["trace_unreadable"]
 
 
+@pytest.mark.parametrize(("test", "status"), [(FORBIDS, E), (CALLS, E), (ANSWERS, P)])
+async def test_a_call_that_was_asked_for_and_shows_nowhere_may_have_run(test: dict[str, Any], status: Status) -> None:
+    async def agent(message: Message) -> str:
+        message.asks("pay", "c1")
+        message.entry()
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([test], settle_time=20)
+    assert statuses(outcome) == [status]
+    assert codes(outcome) == ["trace_unreadable"] * (status is E)
+
+
+async def test_where_tools_have_spans_what_was_asked_for_and_has_none_did_not_run() -> None:
+    async def agent(message: Message) -> str:
+        message.asks("pay", "c1")
+        message.call("look")
+        message.entry()
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS], settle_time=20)
+    assert statuses(outcome) == [P]
+
+
 # What comes late
 
 
@@ -394,11 +419,15 @@ async def test_what_is_known_when_a_run_is_interrupted_is_told() -> None:
         return "ok"
 
     async with World(agent) as world:
-        running = asyncio.create_task(world.run([ANSWERS, {**ANSWERS, "trigger": "hang"}]))
+        tests = [ANSWERS, {**ANSWERS, "trigger": "hang"}, {**ANSWERS, "trigger": "never begun"}]
+        running = asyncio.create_task(world.run(tests))
         outcome = await running
     assert outcome.interrupted
     assert outcome.exit_status == 130
-    assert statuses(outcome) == [P]
+    assert statuses(outcome) == [P, E]
+    assert codes(outcome, 1) == ["interrupted"]
+    assert closed_by(outcome) == [ClosedBy.REPLY, ClosedBy.INTERRUPTED]
+    assert [test.name for test in outcome.not_run] == ["never begun"]
 
 
 async def test_a_listener_is_told_in_order() -> None:

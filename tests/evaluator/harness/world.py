@@ -16,7 +16,7 @@ from evaluator.harness.run import run_specs
 from evaluator.harness.sighting import Sighting, Watcher
 from evaluator.harness.specrun import Options
 from evaluator.harness.telemetry import Behaviors, Endpoints, TraceFile
-from evaluator.items import Call, Change, Item, ItemKind
+from evaluator.items import Call, CallStatus, Change, Item, ItemKind
 from evaluator.language import parse_spec
 
 
@@ -45,6 +45,12 @@ class Message:
 
     def span(self, span_id: str, role: str, parent_id: bytes = b"entry---") -> None:
         sighting = Sighting(self.trace_id, span_id.encode(), parent_id, role, role, declares=None)
+        self.world.deliver([sighting], [])
+
+    def asks(self, name: str, call_id: str) -> None:
+        """The span of a model that asks for a tool arrives."""
+        call = Call(name, {}, call_id=call_id, status=CallStatus.REQUESTED)
+        sighting = Sighting(self.trace_id, os.urandom(8), b"entry---", "chat", "model", asks=(call,))
         self.world.deliver([sighting], [])
 
 
