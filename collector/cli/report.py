@@ -18,7 +18,7 @@ from collector.cli.report_lines import STYLES, Lines
 from collector.export.printable import printable
 from collector.export.story import duration
 from evaluator.harness.listener import Listener, TestStarted, TurnSent
-from evaluator.harness.outcome import Notice, RunOutcome, SpecOutcome, TestKey, TestOutcome, TurnOutcome
+from evaluator.harness.outcome import Notice, RunOutcome, SpecOutcome, Stop, TestKey, TestOutcome, TurnOutcome
 from evaluator.language.spec import Spec
 from evaluator.verdict import Status
 
@@ -39,6 +39,9 @@ class TerminalReport(Listener):
         self._live: Live | None = None
         self._heading: tuple[Path, str] | None = None
         self._revised: list[tuple[TestOutcome, TestOutcome]] = []
+        self._told: dict[TestKey, set[tuple[str, str]]] = {}
+        """The reasons that were printed for each test: code and text."""
+        self._stops_told: set[tuple[Path, Stop]] = set()
 
     def run_started(self, specs: Sequence[Spec]) -> None:
         if self._console.is_terminal and not self._console.is_dumb_terminal:
@@ -70,15 +73,14 @@ class TerminalReport(Listener):
 
     def test_finished(self, outcome: TestOutcome) -> None:
         self._running.finish(outcome.key)
-        self._head(outcome)
-        self._print(*self._lines.test(outcome))
+        self._tell(outcome)
 
     def test_revised(self, before: TestOutcome, after: TestOutcome, why: str) -> None:
         self._revised.append((before, after))
         self._head(after)
         self._print(self._revision(before, after), self._lines.text(f"      late: {printable(why)}", "yellow"))
         if after.status is not Status.PASSED:
-            self._print(*self._lines.test(after))
+            self._tell(after)
 
     def warning(self, notice: Notice) -> None:
         line = self._lines.text("  warning  ", "bold yellow")
@@ -86,8 +88,9 @@ class TerminalReport(Listener):
         self._print(line)
 
     def spec_finished(self, outcome: SpecOutcome) -> None:
-        if outcome.stop is None:
+        if outcome.stop is None or (outcome.path, outcome.stop) in self._stops_told:
             return
+        self._stops_told.add((outcome.path, outcome.stop))
         first, *rest = outcome.stop.text.splitlines() or [outcome.stop.code]
         line = self._lines.text("  stopped  ", "bold red")
         line.append_text(self._lines.text(f"{_short(outcome.path)}: {printable(first)}", "red"))
@@ -95,6 +98,10 @@ class TerminalReport(Listener):
 
     def run_finished(self, outcome: RunOutcome) -> None:
         self.close()
+        for spec in outcome.specs:
+            # One that never began, or that an interruption ended, has not been told of.
+            self.spec_finished(spec)
+        self._print(*self._later(outcome))
         if outcome.behaviors:
             self._print(self._lines.text("\nBehaviors", "bold"))
             report_behaviors(self._console, outcome.behaviors)
@@ -108,6 +115,24 @@ class TerminalReport(Listener):
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+    def _tell(self, outcome: TestOutcome) -> None:
+        self._told[outcome.key] = {(reason.code, reason.text) for reason in outcome.reasons}
+        self._head(outcome)
+        self._print(*self._lines.test(outcome))
+
+    def _later(self, outcome: RunOutcome) -> Iterator[Text]:
+        """What telemetry has added to a test since it was printed."""
+        for test in outcome.tests:
+            told = self._told.get(test.key)
+            if told is None:
+                continue
+            for reason in test.reasons:
+                if (reason.code, reason.text) not in told:
+                    line = self._lines.text("  later  ", "bold red")
+                    line.append_text(self._lines.text(f"{printable(test.name, 100)}: ", "bold"))
+                    line.append_text(self._lines.text(f"{reason.code} {printable(reason.text)}", "red"))
+                    yield line
 
     def _head(self, test: TestOutcome) -> None:
         """The suite's name above its tests; again where tests of several suites finish in turn."""
@@ -154,6 +179,7 @@ class TerminalReport(Listener):
             *([_plural(len(self._revised), "verdict") + " revised by late telemetry"] if self._revised else []),
             *([_plural(len(outcome.warnings), "warning")] if outcome.warnings else []),
             *(["interrupted"] if outcome.interrupted else []),
+            *([f"{len(outcome.not_run)} not run"] if outcome.not_run else []),
         ]
         return line.append(f" ({'; '.join(notes)})" if notes else "", "yellow")
 

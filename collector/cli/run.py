@@ -112,6 +112,7 @@ def run(
         all_runs=all_runs,
         frozen=frozen,
         select=_selecting(text),
+        asked=text or "",
         environ=dict(os.environ),
     )
     stdout_taken = json_file == Path("-")

@@ -70,6 +70,9 @@ def _header(outcome: RunOutcome) -> Iterator[str]:
     yield f'<time datetime="{started.isoformat()}">{started:%Y-%m-%d %H:%M:%S} UTC</time></span></p>'
     if outcome.interrupted:
         yield '<p class="notice red">The run was interrupted: what is not here did not run.</p>'
+    if outcome.not_run:
+        names = ", ".join(_text(test.name) for test in outcome.not_run)
+        yield f'<p class="notice red">Not run: {names}</p>'
     for test in outcome.tests:
         if test.revised:
             text = f"<b>Revised:</b> telemetry that came late made {_text(test.name)} {test.status}."

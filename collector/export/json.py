@@ -77,6 +77,7 @@ def _summary(outcome: RunOutcome) -> Document:
         "passed": outcome.count(Status.PASSED),
         "failed": outcome.count(Status.FAILED),
         "errored": outcome.count(Status.ERROR),
+        "not_run": len(outcome.not_run),
         "revised": sum(test.revised for test in outcome.tests),
         "variations": sum(test.phrasings - 1 for test in outcome.tests),
         "exit_status": int(outcome.exit_status),

@@ -47,11 +47,26 @@ def write_junit(outcome: RunOutcome, path: Path) -> None:
 def _spec(spec: SpecOutcome) -> Iterable[Element]:
     for suite in spec.suites:
         yield _suite(spec, suite)
+    if spec.not_run:
+        yield _not_run(spec)
     if spec.stop is not None:
         text = "\n".join(printable(line) for line in spec.stop.text.splitlines())
         case = Element("testcase", name="(the spec ran)", classname=_text(str(spec.path)))
         _problem(case, "error", spec.stop.code, text, text)
         yield _counted(Element("testsuite", name=_text(f"{spec.path}: stopped"), file=_text(str(spec.path))), [case])
+
+
+def _not_run(spec: SpecOutcome) -> Element:
+    cases = []
+    for test in spec.not_run:
+        case = Element("testcase", name=_text(test.name), classname=_classname(spec, test.suite))
+        SubElement(case, "skipped", type="not_run", message="not begun before the run ended")
+        cases.append(case)
+    return _counted(Element("testsuite", name=_text(f"{spec.path}: not run"), file=_text(str(spec.path))), cases)
+
+
+def _classname(spec: SpecOutcome, suite: str) -> str:
+    return _text(f"{spec.path.name.removesuffix('.yaml').removesuffix('.highbar')}.{suite}")
 
 
 def _suite(spec: SpecOutcome, suite: SuiteOutcome) -> Element:
@@ -68,8 +83,9 @@ def _suite(spec: SpecOutcome, suite: SuiteOutcome) -> Element:
 
 
 def _case(spec: SpecOutcome, suite: SuiteOutcome, test: TestOutcome, name: str) -> Element:
-    classname = f"{spec.path.name.removesuffix('.yaml').removesuffix('.highbar')}.{suite.name}"
-    case = Element("testcase", name=_text(name), classname=_text(classname), time=_seconds(test.duration_ms))
+    case = Element(
+        "testcase", name=_text(name), classname=_classname(spec, suite.name), time=_seconds(test.duration_ms)
+    )
     story = "\n".join(story_lines(test))
     if test.status is not Status.PASSED:
         first = test.reasons[0] if test.reasons else None

@@ -34,6 +34,8 @@ def decided(decision: Decision) -> str:
     by = decision.by
     if by is ClosedBy.NOT_SENT:
         return "not sent"
+    if by is ClosedBy.INTERRUPTED:
+        return "interrupted before it was decided"
     if by is ClosedBy.SETTLE_TIME:
         return "decided after the whole settle_time: no span told that the agent was done"
     told = "decided by the reply"

@@ -234,7 +234,7 @@ class Execution:
         for sent in self._sent:
             if sent.status is not Status.PASSED:
                 return tuple(self._of_turn(sent.event.index, reason) for reason in sent.reasons)
-        if len(self._sent) == len(self._test.turns):
+        if len(self._sent) == len(self._test.turns) or not self.over:
             return ()
         text = "passes now, with calls that came late; the turns after it were not sent."
         return (self._of_turn(len(self._sent) - 1, Reason("late_call", text)),)
@@ -249,7 +249,7 @@ class Execution:
             self.reasons,
             turns,
             self._started,
-            self._ended,
+            self._ended or clock.now(),
             self._decided_ms,
             ended_early=any(not turn.decision.reply_awaited for turn in turns),
             revised=self._first is not None and self.status is not self._first,
@@ -257,7 +257,8 @@ class Execution:
 
     def _turn_outcome(self, sent: _Sent) -> TurnOutcome:
         masking, event, live = self._means.masking, sent.event, sent.live
-        unsent = Decision(ClosedBy.NOT_SENT, 0.0, None, "", reply_awaited=True)
+        cause = ClosedBy.NOT_SENT if live is None else ClosedBy.INTERRUPTED
+        undecided = Decision(cause, 0.0, None, "", reply_awaited=True)
         text = live.reply.text if live is not None and live.reply is not None else None
         return TurnOutcome(
             event.index,
@@ -271,8 +272,8 @@ class Execution:
             None if text is None else masking.text(text),
             live.reply_ms if live is not None else None,
             event.sent,
-            live.ended if live is not None else event.sent,
-            (live.decision if live is not None else None) or unsent,
+            (live.ended or clock.now()) if live is not None else event.sent,
+            (live.decision if live is not None else None) or undecided,
         )
 
     def _of_turn(self, index: int, reason: Reason) -> Reason:

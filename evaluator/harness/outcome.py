@@ -39,6 +39,8 @@ class ClosedBy(StrEnum):
     """All that is asked for is there; only something unexpected could still change it."""
     SETTLE_TIME = "settle-time"
     """Nothing told that the agent's spans are complete; `settle_time` after the reply had passed."""
+    INTERRUPTED = "interrupted"
+    """The run was interrupted while it was waited for."""
     NOT_SENT = "not-sent"
     """The message could not be sent: session setup failed, or a template had no value."""
 
@@ -170,10 +172,20 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class NotRun:
+    """A test that was to run and was not begun before the run ended."""
+
+    suite: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class SpecOutcome:
     path: Path
     suites: tuple[SuiteOutcome, ...]
     stop: Stop | None = None
+    not_run: tuple[NotRun, ...] = ()
+    """The selected tests that were not begun."""
 
     @property
     def tests(self) -> tuple[TestOutcome, ...]:
@@ -208,6 +220,10 @@ class RunOutcome:
     @property
     def stops(self) -> tuple[Stop, ...]:
         return tuple(spec.stop for spec in self.specs if spec.stop is not None)
+
+    @property
+    def not_run(self) -> tuple[NotRun, ...]:
+        return tuple(test for spec in self.specs for test in spec.not_run)
 
     def count(self, status: Status) -> int:
         """How many tests have this status."""

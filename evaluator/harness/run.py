@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from evaluator.expectations.reason import Reason
 from evaluator.harness import clock
@@ -12,6 +13,9 @@ from evaluator.harness.telemetry import Behaviors, Telemetry
 from evaluator.harness.variations import Model, Variations
 from evaluator.language.spec import Spec
 
+NAMES_SHOWN: Final = 10
+"""How many tests are named when none is the one that was asked for."""
+
 
 class _Run:
     """The run as `Executions`."""
@@ -19,6 +23,7 @@ class _Run:
     def __init__(self, specs: Sequence[Spec], listener: Listener, telemetry: Telemetry, options: Options) -> None:
         self.notices: list[Notice] = []
         self._listener = listener
+        self._asked = options.asked
         variations = Variations(options.folder, Model.of(options.environ), frozen=options.frozen)
         self.specs = [
             SpecRun(
@@ -39,7 +44,7 @@ class _Run:
         if any(spec.stop is not None for spec in self.specs):
             return
         if not any(spec.selected for spec in self.specs):
-            self.specs[0].stop = Stop("no_tests", "No test has a name, suite or message that was asked for.")
+            self.specs[0].stop = Stop("no_tests", _nothing_selected(self.specs, self._asked))
             return
         for spec in self.specs:
             await spec.run()
@@ -63,6 +68,13 @@ class _Run:
         if notice not in self.notices:
             self.notices.append(notice)
             self._listener.warning(notice)
+
+
+def _nothing_selected(specs: Sequence[SpecRun], asked: str) -> str:
+    tests = [name for spec in specs for name in spec.names()]
+    shown = [f"  {name}" for name in tests[:NAMES_SHOWN]]
+    more = [f"  and {len(tests) - NAMES_SHOWN} more"] if len(tests) > NAMES_SHOWN else []
+    return "\n".join([f"No test matches {asked!r} in its name or its suite's. There are:", *shown, *more])
 
 
 async def run_specs(
@@ -91,6 +103,8 @@ async def run_specs(
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()
+        for spec in run.specs:
+            spec.interrupt()
     units: tuple[UnitBehaviors, ...] = behaviors.end() if behaviors is not None else ()
     outcome = RunOutcome(
         tuple(spec.outcome() for spec in run.specs), tuple(run.notices), units, started, clock.now(), interrupted

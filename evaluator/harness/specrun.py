@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from evaluator.expectations.reason import listed
+from evaluator.expectations.reason import listed, shown
 from evaluator.harness import clock
 from evaluator.harness.agent import RunningAgent
 from evaluator.harness.attribution import Attribution, Correlation
@@ -20,11 +20,11 @@ from evaluator.harness.listener import Listener
 from evaluator.harness.masking import Masking
 from evaluator.harness.means import Means
 from evaluator.harness.observation import BLIND_WAIT, Observation
-from evaluator.harness.outcome import Notice, SpecOutcome, Stop, SuiteOutcome, TestKey, TestOutcome
+from evaluator.harness.outcome import Notice, NotRun, SpecOutcome, Stop, SuiteOutcome, TestKey, TestOutcome
 from evaluator.harness.process import StartError, log_path
 from evaluator.harness.regex import search
 from evaluator.harness.telemetry import Telemetry
-from evaluator.harness.testrun import TestPlan, TestRun
+from evaluator.harness.testrun import TestPlan, TestRun, name_of
 from evaluator.harness.turn import LiveTurn, Surroundings
 from evaluator.harness.variations import Variations
 from evaluator.language.spec import Spec
@@ -36,13 +36,17 @@ _ROUNDS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a run goes. `select` is asked with the name of the suite and of the test; None takes all."""
+    """How a run goes.
+
+    `select` is asked with the name of the suite and of the test; None takes all. `asked` is what it looks for.
+    """
 
     jobs: int = 1
     runs: int | None = None
     all_runs: bool = False
     frozen: bool = False
     select: Callable[[str, str], bool] | None = None
+    asked: str = ""
     folder: Path = field(default_factory=Path.cwd)
     """Where hooks and agents run, and `.highbar` lies."""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -95,6 +99,12 @@ class SpecRun:
         """Whether any test of the spec is to run."""
         return bool(self._plans)
 
+    def names(self) -> Iterator[str]:
+        """`suite: test` of every test of the spec, selected or not."""
+        text = self._masking.text
+        tests = ((suite, test) for suite in self.spec.suites for test in suite.tests)
+        return (f"{shown(suite.name, text)}: {shown(name_of(test), text)}" for suite, test in tests)
+
     async def run(self) -> None:
         """Start the agent, run the tests, confirm them, stop the agent. `outcome` has what is known at any time."""
         if not self._plans:
@@ -120,7 +130,14 @@ class SpecRun:
         found = tuple(
             SuiteOutcome(text(self.spec.suites[at].name), tuple(tests)) for at, tests in sorted(suites.items())
         )
-        return SpecOutcome(self.spec.path, found, self.stop)
+        begun = {run.plan.key for run in self._runs if run.begun}
+        left = tuple(NotRun(text(plan.suite.name), text(plan.name)) for plan in self._plans if plan.key not in begun)
+        return SpecOutcome(self.spec.path, found, self.stop, left)
+
+    def interrupt(self) -> None:
+        """The run ends now: tests that are running could not be verified."""
+        for run in self._runs:
+            run.interrupt()
 
     def executions(self) -> Iterator[tuple[TestKey, Execution]]:
         return ((run.plan.key, execution) for run in self._runs for execution in run.executions())

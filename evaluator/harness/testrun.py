@@ -39,11 +39,14 @@ class TestPlan:
 
     @property
     def name(self) -> str:
-        """The test's name, or its trigger, or the number of its turns."""
-        if self.test.name is not None:
-            return self.test.name
-        turns = self.test.turns
-        return f"multi-turn ({len(turns)} turns)" if self.test.conversation else turns[0].trigger
+        return name_of(self.test)
+
+
+def name_of(test: Test) -> str:
+    """The test's name, or its trigger, or the number of its turns."""
+    if test.name is not None:
+        return test.name
+    return f"multi-turn ({len(test.turns)} turns)" if test.conversation else test.turns[0].trigger
 
 
 def needed(min_pass: int | float | None, runs: int) -> int:
@@ -75,13 +78,14 @@ class TestRun:
         self._phrasings: list[_Phrasing] = []
         self._paraphrases = 0
         self._obstacle: Reason | None = None
+        self._began: float | None = None
         self._duration_ms = 0.0
         self._reported: TestOutcome | None = None
         self._first: Status | None = None
 
     async def run(self) -> None:
         """Returns when the result is known, and tells the listener."""
-        began = clock.ticks()
+        began = self._began = clock.ticks()
         plan, listener = self.plan, self._means.listener
         text = self._means.masking.text
         started = TestStarted(
@@ -100,6 +104,21 @@ class TestRun:
     def finished(self) -> bool:
         """Whether its result was known once."""
         return self._reported is not None
+
+    @property
+    def begun(self) -> bool:
+        return self._began is not None
+
+    def interrupt(self) -> None:
+        """The run ends while this test is running: it could not be verified. Tells the listener."""
+        if self._began is None or self.finished:
+            return
+        self._duration_ms = (clock.ticks() - self._began) * 1000
+        text = "The run was interrupted while this test was running."
+        self._obstacle = self._obstacle or unverifiable("interrupted", text, self.plan.test.place)
+        self._reported = self.outcome()
+        self._first = self._reported.status
+        self._means.listener.test_finished(self._reported)
 
     @property
     def undecided(self) -> bool:

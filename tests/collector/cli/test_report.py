@@ -22,6 +22,7 @@ from tests.collector.outcomes import (
     execution,
     forbidden,
     key,
+    mismatch,
     run_outcome,
     test_outcome,
     turn,
@@ -215,3 +216,19 @@ class TestLive:
         screen.report.run_started(())
         screen.report.close()
         assert screen.text.count("\x1b[?25h") == screen.text.count("\x1b[?25l") == 1
+
+
+def test_what_came_after_a_test_was_printed_is_told_at_the_end() -> None:
+    before = test_outcome("keeps the account", execution(turn(Status.FAILED, reasons=[mismatch()])))
+    after = test_outcome("keeps the account", execution(turn(Status.FAILED, reasons=[forbidden(), mismatch()])))
+    screen = Screen().tests(before)
+    screen.report.run_finished(run_outcome(after))
+    later = [line for line in screen.text.splitlines() if line.startswith("  later")]
+    assert later == ["  later  keeps the account: forbidden_call delete_account was called, and is forbidden"]
+
+
+def test_a_run_of_which_no_test_was_asked_for_says_so() -> None:
+    screen = Screen()
+    screen.report.run_finished(run_outcome(stop=Stop("no_tests", "No test matches 'x'. There are:\n  S: pays")))
+    assert "stopped  specs/support.highbar.yaml: No test matches 'x'" in screen.text
+    assert "S: pays" in screen.text

@@ -10,7 +10,7 @@ import pytest
 import xmlschema
 
 from collector.export.junit import junit_xml, write_junit
-from evaluator.harness.outcome import RunOutcome, Stop
+from evaluator.harness.outcome import NotRun, RunOutcome, SpecOutcome, Stop
 from evaluator.verdict import Result, Severity, Status
 from tests.collector.outcomes import (
     HOSTILE,
@@ -123,3 +123,9 @@ def test_a_run_of_nothing_is_a_report(tmp_path: Path) -> None:
     path = tmp_path / "new" / "report.xml"
     write_junit(run_outcome(), path)
     assert SCHEMA.is_valid(path.read_text(encoding="utf-8"))
+
+
+def test_tests_that_were_not_begun_are_skipped() -> None:
+    spec = SpecOutcome(Path("a.highbar.yaml"), (), not_run=(NotRun("S", "later"),))
+    found = cases(dataclasses.replace(run_outcome(), specs=(spec,), interrupted=True))
+    assert found["later"].find("skipped") is not None
