@@ -116,12 +116,12 @@ class Lines:
 
     def _call(self, row: Row, start: float, end: float, width: int) -> Text:
         per_cell = (end - start) / BAR
-        first = min(BAR - 1, int((row.start - start) / per_cell))
+        first = max(0, min(BAR - 1, int((row.start - start) / per_cell)))
         last = min(BAR, max(first + 1, round((row.end - start) / per_cell)))
         sign = self._glyphs.bar if row.end > row.start else self._glyphs.instant
         line = Text("      ")
         line.append(f"{' ' * first}{sign * (last - first)}".ljust(BAR), "red" if row.failed else "blue")
-        line.append(f"  {row.start:6.0f} ms  ", "dim")
+        line.append(f"  {row.when:>9}  ", "dim")
         line.append_text(self.text(f"{row.name:<{width}}", "bold"))
         line.append_text(self.text(f" {row.args}"))
         if row.outcome:

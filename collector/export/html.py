@@ -148,12 +148,12 @@ def _turn(turn: TurnOutcome) -> Iterator[str]:
     rows, more = timeline(turn)
     start, end = span_of(rows)
     for row in rows:
-        left = 100 * (row.start - start) / (end - start)
+        left = max(0.0, 100 * (row.start - start) / (end - start))
         width = 100 * (row.end - row.start) / (end - start)
         bad = ' class="bad"' if row.failed else ""
         outcome = f' <span class="differs">{escape(row.outcome)}</span>' if row.outcome else ""
         yield f'<div class="call"><span class="lane"><i{bad} style="left:{left:.2f}%;width:{width:.2f}%"></i></span>'
-        yield f'<span class="when">{row.start:.0f} ms</span>'
+        yield f'<span class="when">{row.when}</span>'
         yield f'<span class="what"><b>{escape(row.name)}</b> {escape(row.args)}{outcome}</span></div>'
     if more:
         yield f'<p class="faint">and {more} more calls</p>'

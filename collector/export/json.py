@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from collector.export.plain import gaps, plain
+from collector.export.story import plausible
 from evaluator.expectations.reason import NearestMiss, Reason
 from evaluator.harness.outcome import (
     ExecutionOutcome,
@@ -175,7 +176,7 @@ def _nearest(nearest: NearestMiss) -> Document:
 
 
 def _call(call: Call, sent: int) -> Document:
-    return {**call_document(call), "start_ms": _ms(call.started - sent)}
+    return {**call_document(call), "start_ms": _ms(call.started - sent) if plausible(call) else None}
 
 
 def call_document(call: Call) -> Document:
@@ -193,7 +194,7 @@ def call_document(call: Call) -> Document:
         "agent": call.agent,
         "trace_id": call.trace_id.hex() or None,
         "span_id": call.span_id.hex() or None,
-        "duration_ms": _ms(call.ended - call.started),
+        "duration_ms": _ms(call.ended - call.started) if plausible(call) else None,
         "not_recorded": gaps(args=call.args, result=call.result, error=call.error),
     }
 

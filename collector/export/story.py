@@ -17,6 +17,9 @@ VALUE_SHOWN: Final = 120
 CALLS_SHOWN: Final = 12
 """How many calls of a turn are shown."""
 
+CLOCK: Final = "clock?"
+"""Stands where a time would, of a call that ends before it starts or has no times."""
+
 
 def duration(ms: float) -> str:
     """A length of time as people say it: `0.4 ms`, `41 ms`, `1.2 s`, `2 min 5 s`."""
@@ -82,6 +85,8 @@ class Row:
     failed: bool
     start: float
     end: float
+    when: str
+    """`start` for people, or `clock?` where the times of the call cannot be."""
 
 
 def timeline(turn: TurnOutcome) -> tuple[tuple[Row, ...], int]:
@@ -92,8 +97,9 @@ def timeline(turn: TurnOutcome) -> tuple[tuple[Row, ...], int]:
 
 def span_of(rows: Sequence[Row]) -> tuple[float, float]:
     """From the first start to the last end, never empty."""
-    start = min((row.start for row in rows), default=0.0)
-    end = max((row.end for row in rows), default=0.0)
+    timed = [row for row in rows if row.when != CLOCK]
+    start = min((row.start for row in timed), default=0.0)
+    end = max((row.end for row in timed), default=0.0)
     return start, max(end, start + 0.001)
 
 
@@ -118,7 +124,7 @@ def _execution_lines(test: TestOutcome, execution: ExecutionOutcome) -> Iterator
         yield f"message: {printable(turn.trigger, VALUE_SHOWN)}"
         rows, more = timeline(turn)
         for row in rows:
-            yield f"  {row.start:8.1f} ms  {row.name} {row.args}{f'  {row.outcome}' if row.outcome else ''}"
+            yield f"  {row.when:>11}  {row.name} {row.args}{f'  {row.outcome}' if row.outcome else ''}"
         if more:
             yield f"  and {more} more calls"
         if turn.reply is not None:
@@ -133,14 +139,22 @@ def execution_title(execution: ExecutionOutcome) -> str:
 
 def _row(call: Call, sent: int) -> Row:
     args = f"(arguments not recorded: {call.args.cause})" if isinstance(call.args, NotRecorded) else show(call.args)
+    start, end = (call.started - sent) / 1e6, (call.ended - sent) / 1e6
+    possible = plausible(call)
     return Row(
         name=printable(call.name, 60),
         args=printable(args, VALUE_SHOWN),
         outcome=printable(_outcome(call), VALUE_SHOWN),
         failed=call.failed,
-        start=(call.started - sent) / 1e6,
-        end=(max(call.started, call.ended) - sent) / 1e6,
+        start=start if possible else 0.0,
+        end=end if possible else 0.0,
+        when=f"{start:.0f} ms" if possible else CLOCK,
     )
+
+
+def plausible(call: Call) -> bool:
+    """Whether the times of a call can be: it has some, and does not end before it starts."""
+    return 0 < call.started <= call.ended
 
 
 def _outcome(call: Call) -> str:

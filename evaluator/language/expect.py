@@ -92,6 +92,8 @@ def _tool_names(review: Review, nodes: Sequence[Node], where: str) -> tuple[str,
             names.append(name)
             if name != name.strip():
                 review.warn(node, "the spaces around the name count: no tool is called so")
+            elif any(sign in name for sign in "*?"):
+                review.warn(node, "names are literal, not patterns: '*' and '?' stand for themselves")
     return tuple(names)
 
 

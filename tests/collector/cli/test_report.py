@@ -232,3 +232,11 @@ def test_a_run_of_which_no_test_was_asked_for_says_so() -> None:
     screen.report.run_finished(run_outcome(stop=Stop("no_tests", "No test matches 'x'. There are:\n  S: pays")))
     assert "stopped  specs/support.highbar.yaml: No test matches 'x'" in screen.text
     assert "S: pays" in screen.text
+
+
+@pytest.mark.parametrize("times", [(20, 10), (-SENT / 1e6, -SENT / 1e6)], ids=["ends before it starts", "zero"])
+def test_times_that_cannot_be_are_not_shown(times: tuple[float, float]) -> None:
+    made = (call("refund", None, *times), call("pay", None, 5, 9))
+    text = Screen().tests(test_outcome("t", execution(turn(Status.FAILED, reasons=[forbidden()], calls=made)))).text
+    rows = [line.split() for line in text.splitlines() if line.strip().endswith("{}")]
+    assert sorted(row[-3] for row in rows) == ["clock?", "ms"]

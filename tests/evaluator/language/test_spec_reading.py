@@ -160,6 +160,7 @@ def test_a_call_has_one_name_or_several_and_an_error() -> None:
         ("{name: t, params: {a: {contians: x}}}", "did you mean 'contains'?"),
         ("{name: t, params: {a: {contains: null}}}", "looks at lists only"),
         ("{name: ' t'}", "the spaces around the name count"),
+        ("{name: 'delete_*'}", "names are literal, not patterns"),
         ("{name: t, params: {'{{x}}': 1}}", "taken as it is"),
     ],
 )
