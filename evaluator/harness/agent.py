@@ -115,9 +115,14 @@ class RunningAgent:
         raise StartError(Stop("port_in_use", self._text(text)))
 
     async def _start(self, argv: tuple[str, ...], trace_file: str | None) -> None:
-        process = self._process = AgentProcess(argv, self._folder, log_path(self._folder, self._spec.path))
+        log = log_path(self._folder, self._spec.path)
+        process = self._process = AgentProcess(argv, self._folder, log, lambda: self._log_was_cut(log))
         await process.start(agent_environment(self._environ, self._telemetry.endpoints, trace_file))
         await self._until_ready(process)
+
+    def _log_was_cut(self, log: Path) -> None:
+        text = f"The agent prints so much that only the end of it is kept in its log, {log}."
+        self._notify(Notice("log_cut", text))
 
     async def _start_again_with_file(self, argv: tuple[str, ...]) -> None:
         if self._process is not None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import ctypes
 import itertools
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,15 @@ LOG_LINES: Final = 40
 FLUSH_SECONDS: Final = 5.0
 """What an agent gets between SIGTERM and SIGKILL, to send what it still holds."""
 
+LOG_BYTES: Final = 64 << 20
+"""What an agent's log may hold; of a longer one only the end is kept."""
+
+KEPT_BYTES: Final = 1 << 20
+"""How much of the end that is."""
+
+LOG_CHECKED: Final = 0.5
+"""Seconds between two looks at the size of the log."""
+
 
 class StartError(Exception):
     """The agent does not run. `stop` says why."""
@@ -28,13 +39,21 @@ class StartError(Exception):
 
 
 class AgentProcess:
-    """A started agent, in a process group of its own. It runs in `folder`; what it prints goes to `log`."""
+    """A started agent, in a process group of its own. It runs in `folder`; what it prints goes to `log`.
 
-    def __init__(self, argv: Sequence[str], folder: Path, log: Path) -> None:
+    `on_dropped` is called once, when the log has become so long that its beginning was dropped.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], folder: Path, log: Path, on_dropped: Callable[[], None] = lambda: None
+    ) -> None:
         self.argv = tuple(argv)
         self.folder = folder
         self.log = log
         self._process: asyncio.subprocess.Process | None = None
+        self._on_dropped = on_dropped
+        self._bounding: asyncio.Task[None] | None = None
+        self._dropped = 0
 
     async def start(self, environment: Mapping[str, str]) -> None:
         """Start it without a shell. Raises StartError."""
@@ -49,11 +68,13 @@ class AgentProcess:
                     start_new_session=True,
                     env=dict(environment),
                     cwd=self.folder,
+                    preexec_fn=_end_with_parent(),
                 )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             text = f"agent.start: cannot run {self.argv[0]!r}: {reason}. Is it installed, and on the PATH?"
             raise StartError(Stop("start_not_found", text)) from None
+        self._bounding = asyncio.create_task(self._bound_log())
 
     @property
     def exit_code(self) -> int | None:
@@ -68,9 +89,9 @@ class AgentProcess:
                     await self._process.wait()
 
     def output(self) -> str:
-        """What it has printed."""
+        """What it has printed: the end of it, if that is long."""
         try:
-            return self.log.read_text("utf-8", "replace")
+            return self._end_of_log().decode("utf-8", "replace")
         except OSError:
             return ""
 
@@ -81,6 +102,8 @@ class AgentProcess:
     async def stop(self) -> None:
         """SIGTERM to the whole group, `FLUSH_SECONDS` to end, SIGKILL to what is left of it."""
         process = self._process
+        if self._bounding is not None:
+            self._bounding.cancel()
         if process is None:
             return
         try:
@@ -95,12 +118,57 @@ class AgentProcess:
             _signal_group(process.pid, signal.SIGKILL)
         await process.wait()
 
+    async def _bound_log(self) -> None:
+        """The agent writes to the file itself, and is never held up: the file is cut when it is found too long."""
+        while True:
+            await asyncio.sleep(LOG_CHECKED)
+            with contextlib.suppress(OSError):
+                self._cut_log()
+
+    def _cut_log(self) -> None:
+        size = self.log.stat().st_size
+        if size <= LOG_BYTES:
+            return
+        first, kept = not self._dropped, self._end_of_log()
+        self._dropped += size - len(kept)
+        # Whoever writes does so at the end, wherever that is: the file was opened for appending.
+        os.truncate(self.log, 0)
+        with self.log.open("ab") as log:
+            log.write(b"[spanbar: %d bytes of output were dropped here]\n" % self._dropped + kept)
+        if first:
+            self._on_dropped()
+
+    def _end_of_log(self) -> bytes:
+        with self.log.open("rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - KEPT_BYTES))
+            return log.read(KEPT_BYTES)
+
     def _prepare_log(self) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         ignore = self.log.parent / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
         self.log.write_bytes(b"")
+
+
+_PR_SET_PDEATHSIG: Final = 1
+"""prctl(2): the signal that a process gets when the thread that started it ends."""
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """What the child does before it becomes the agent, so that it ends with this process even if that is killed.
+
+    Only Linux has it. The function is looked up before the fork: nothing is loaded or allocated in the child.
+    """
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    arguments = (_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+
+    def ask() -> None:
+        prctl(*arguments)
+
+    return ask
 
 
 def backoff(*, longest: float) -> Iterator[float]:

@@ -1,5 +1,6 @@
 """Processes of agents: started, watched, and stopped with everything they started."""
 
+import asyncio
 import os
 import socket
 import sys
@@ -46,6 +47,18 @@ print("ready", flush=True)
 time.sleep(600)
 """
 
+STARTS_AND_IS_KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from evaluator.harness.process import AgentProcess
+async def main():
+    agent = AgentProcess([sys.executable, "-c", "import time; time.sleep(600)"], Path({folder!r}), Path({log!r}))
+    await agent.start(os.environ)
+    print(agent._process.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(main())
+"""
+
 
 async def test_what_the_agent_started_is_stopped_with_it(tmp_path: Path) -> None:
     agent = started(tmp_path, PARENT)
@@ -73,6 +86,33 @@ async def test_an_agent_that_does_not_end_is_killed(tmp_path: Path, monkeypatch:
     await until(lambda: "ready" in agent.output())
     await agent.stop()
     assert agent.exit_code == -9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent is gone")
+async def test_an_agent_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
+    program = STARTS_AND_IS_KILLED.format(log=str(tmp_path / "logs" / "a.log"), folder=str(tmp_path))
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    output, _ = await parent.communicate()
+    assert parent.returncode == -9
+    await until(lambda: not alive(int(output)))
+
+
+async def test_a_log_that_grows_without_end_is_cut_and_its_end_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_module, "LOG_BYTES", 10_000)
+    monkeypatch.setattr(process_module, "KEPT_BYTES", 1_000)
+    monkeypatch.setattr(process_module, "LOG_CHECKED", 0.01)
+    told: list[str] = []
+    log = tmp_path / "logs" / "a.log"
+    program = "import time\nprint('x' * 20_000)\nprint('the end', flush=True)\ntime.sleep(600)"
+    agent = AgentProcess([sys.executable, "-c", program], tmp_path, log, lambda: told.append("cut"))
+    await agent.start(os.environ)
+    await until(lambda: told)
+    await agent.stop()
+    assert log.stat().st_size < 2_000
+    assert log.read_text().startswith("[spanbar: ")
+    assert agent.tail().endswith("the end")
 
 
 async def test_a_command_that_does_not_exist_is_named(tmp_path: Path) -> None:
