@@ -9,6 +9,7 @@ const ROOMY_CELL = 62;
 const PHONE = window.matchMedia("(max-width: 640px)");
 const FLASH = 900;
 const PAUSE = 100;
+const URGENT = 20;
 const RANK = { fail: 0, error: 1, unknown: 2, pass: 3, not_applicable: 4 };
 const SORTS = {
   newest: ["Newest first", (a, b) => b.number - a.number],
@@ -23,6 +24,7 @@ export class Board {
     this.columns = [];
     this.due = 0;
     this.refreshed = 0;
+    this.pause = PAUSE;
     this.element = this.build();
     this.rows = new Rows({
       scroller: this.grid,
@@ -105,13 +107,17 @@ export class Board {
     if (what.kind === "synced") this.reshape();
     else if (what.kind === "result" || what.kind === "units" || what.kind === "gone") {
       const unit = what.unit ?? what.result?.unit ?? what.units[0];
-      if (unit.kind === this.kind || what.units?.length > 1) this.later();
+      const urgent = what.result?.final && what.result.result === "fail";
+      if (unit.kind === this.kind || what.units?.length > 1) this.later(urgent ? URGENT : PAUSE);
     }
   }
 
-  /** Refresh at once, and at most ten times a second. */
-  later() {
-    if (!this.due) this.due = setTimeout(() => this.refresh(), Math.max(0, this.refreshed + PAUSE - performance.now()));
+  /** Refresh at once, unless the last time is less than `pause` ms ago: then when it is. */
+  later(pause) {
+    if (this.due && pause >= this.pause) return;
+    clearTimeout(this.due);
+    this.pause = pause;
+    this.due = setTimeout(() => this.refresh(), Math.max(0, this.refreshed + pause - performance.now()));
   }
 
   reshape() {
