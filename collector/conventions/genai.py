@@ -12,7 +12,7 @@ from collector.conventions.exceptions import failure, suspension
 from collector.conventions.messages import read_messages, text_or_none
 from collector.conventions.payload import NO_RESULT, arguments, decoded, lost, missing_result, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
-from collector.conventions.switches import switch_of
+from collector.conventions.switches import GENAI, is_instrumentation, switch_of
 from collector.telemetry import Span
 from evaluator.items import CallStatus, Json, NotRecorded
 
@@ -30,6 +30,11 @@ UNSPECIFIED: Final = frozenset({"<not specified>", "unknown", ""})
 NO_ARGUMENTS: Final = "None"
 """What agent-framework writes for a call without arguments."""
 NO_RESULT_YET: Final = NotRecorded("the call was held and has no result yet")
+NO_ATTRIBUTE: Final = NotRecorded(
+    "the span has no gen_ai.tool.call.arguments or .result",
+    f"set both, as JSON text, on the span; if an instrumentation makes it, perhaps {GENAI.fix}",
+)
+"""Of spans that no known instrumentation makes."""
 HANDOFF: Final = "a handoff to another agent, not a tool call"
 
 ROLES: Final[Mapping[str, Role]] = {
@@ -74,7 +79,7 @@ def read_tool(
     result, result_from = first_of(attributes, result_keys)
     missing = absent
     if args is None or result is None:
-        missing = lost(span, absent or switch_of(span))
+        missing = lost(span, absent or (switch_of(span) if is_instrumentation(span) else NO_ATTRIBUTE))
     error, error_from = failure(span)
     call_id = attributes.get("gen_ai.tool.call.id")
     return ToolFacts(

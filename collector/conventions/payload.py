@@ -29,19 +29,28 @@ DROPPED: Final = NotRecorded(
 )
 NAMELESS: Final = NotRecorded("the telemetry carries values without the names of their parameters")
 NO_RESULT: Final = NotRecorded("the span carries no result")
+REPEATED: Final = NotRecorded("a key is there twice, and which of its values holds is not known")
+TOO_DEEP: Final = NotRecorded("it is nested too deep to be read")
 HIDDEN: Final = NotRecorded("it was redacted", "unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS")
 
 
 def parsed(text: str) -> Json:
     """The value of JSON text, integers of any size exact. Raises ValueError."""
     if len(text) > 19 and _HUGE_INTEGER.search(text):
-        return json.loads(text)
+        return _parsed_slowly(text)
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         if "NaN" in text or "Infinity" in text:  # as Python writes them
-            return json.loads(text)
+            return _parsed_slowly(text)
         raise
+
+
+def _parsed_slowly(text: str) -> Json:
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("depth limit exceeded") from error
 
 
 def literal(text: str) -> Json:
@@ -76,6 +85,8 @@ def _structure(text: str) -> Json:
     except ValueError as error:
         if "unexpected end" in str(error):
             return CUT
+        if "depth limit" in str(error):
+            return TOO_DEEP
     try:
         return literal(text)
     except ValueError as error:
@@ -89,11 +100,48 @@ def arguments(value: Json, absent: NotRecorded | None) -> Mapping[str, Json] | N
             return {}
         found = decoded(value)
         if isinstance(found, str) and found != value:  # JSON text inside a JSON string
+            value = found
             found = decoded(found)
-        return found if isinstance(found, dict | NotRecorded) else NAMELESS
+        if isinstance(found, dict):
+            return REPEATED if repeats_a_key(value, found) else found
+        return found if isinstance(found, NotRecorded) else NAMELESS
     if value is None:
         return absent or NAMELESS
     return value if isinstance(value, Mapping) else absent or NAMELESS
+
+
+def repeats_a_key(text: str, found: Mapping[str, Json]) -> bool:
+    """Whether JSON text or a Python repr, of which `found` was made, says a key of one object twice."""
+    keys = 0
+    pending: list[Json] = [found]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Mapping):
+            keys += len(each)
+            pending.extend(value for value in each.values() if isinstance(value, dict | list))
+        else:
+            pending.extend(value for value in each if isinstance(value, dict | list))
+    if text.count(":") <= keys:
+        return False  # there is a colon for every key that was read, and none is left over
+    try:
+        json.loads(text, object_pairs_hook=_once)
+    except (_RepeatedKey, RecursionError):
+        return True  # what is nested too deep to look at may do so
+    except ValueError:
+        dicts = (node for node in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(node, ast.Dict))
+        return any(len(each.keys) > len({ast.dump(key) for key in each.keys if key}) for each in dicts)
+    return False
+
+
+class _RepeatedKey(Exception):
+    pass
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedKey
+    return found
 
 
 def tool_name(value: Json) -> str:

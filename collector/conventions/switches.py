@@ -48,3 +48,10 @@ def switch_of(span: Span) -> NotRecorded:
     if isinstance(service, str) and service in _BY_SERVICE:
         return _BY_SERVICE[service]
     return next((switch for prefix, switch in _BY_SCOPE if name.startswith(prefix)), GENAI)
+
+
+def is_instrumentation(span: Span) -> bool:
+    """Whether the span is of an instrumentation that is known to have a switch, and is not made by hand."""
+    name, service = span.scope.name, span.resource.attributes.get("service.name")
+    known = ("opentelemetry.instrumentation.", "opentelemetry.util.genai", *(prefix for prefix, _ in _BY_SCOPE))
+    return name.startswith(known) or (isinstance(service, str) and service in _BY_SERVICE)

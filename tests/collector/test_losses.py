@@ -55,3 +55,10 @@ def test_what_a_span_lost_counts_for_the_session_that_its_ancestor_names_later()
     root = agent(more={"session.id": "s"})
     lossy = [span("work", parent=root, dropped_events=1), tool("lookup", {}, parent=root)]
     assert results(lossy, [root], session="s") == {Result.UNKNOWN}
+
+
+@pytest.mark.parametrize("name", ["run_terminal_cmd", "execute_command", "run_command", "terminal", "exec_command"])
+@pytest.mark.parametrize("key", ["command", "cmd"])
+def test_tools_that_run_commands_are_shells_whatever_they_are_called(name: str, key: str) -> None:
+    [item] = tools_of(tool(name, {key: "git push"}))
+    assert (item.tool_kind, item.ops) == ("shell", ("git.push",))

@@ -31,7 +31,7 @@ def causes(*shown: Span | LogRecord) -> list[str]:
     return found[0]
 
 
-FINISHED = [
+FINISHED: list[dict[str, Any]] = [
     {"gen_ai__response__finish_reasons": ["tool_calls"]},
     {"gen_ai__response__finish_reasons": '["tool_use"]'},
     {"gen_ai__response__finish_reasons": ["stop", "tool_calls"]},

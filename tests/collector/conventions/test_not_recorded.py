@@ -1,5 +1,7 @@
 """What telemetry does not carry is not recorded, never empty; and the reason is the one that can be mended."""
 
+import json
+
 import pytest
 
 from collector.telemetry import Span
@@ -42,7 +44,11 @@ def test_the_switch_that_makes_arguments_visible_is_the_frameworks_own(switch: s
 
 
 CAUSES = {
-    "content capture is off": tool("lookup"),
+    "content capture is off": tool("lookup", scope="opentelemetry.instrumentation.genai.x"),
+    "the span has no gen_ai.tool.call.arguments or .result": tool("lookup"),
+    "it is nested too deep to be read": tool(
+        "lookup", more={"gen_ai.tool.call.arguments": '{"a":' * 2000 + "1" + "}" * 2000}
+    ),
     "it was cut by an attribute length limit": tool("lookup", more={"gen_ai.tool.call.arguments": '{"id": "A-10'}),
     "it was redacted": span("lookup", OI | {"input.value": "__REDACTED__", "output.value": "__REDACTED__"}),
     "an attribute was dropped: the span had more than the limit allows": tool("lookup", dropped_attributes=2),
@@ -94,3 +100,22 @@ def test_integers_of_any_size_are_exact(number: int) -> None:
 
 def test_a_text_is_decoded_once() -> None:
     assert call_of(tool("lookup", {}, more={"gen_ai.tool.call.result": '"42"'})).result == "42"
+
+
+REPEATING = [
+    '{"id": 1, "id": 2}',
+    '{"order": {"id": 1, "id": 1}}',
+    '{"orders": [{"id": "a:b", "id": 2}]}',
+    "{'id': 1, 'id': 2}",
+    json.dumps('{"id": 1, "id": 2}'),
+]
+
+
+@pytest.mark.parametrize("text", REPEATING)
+def test_arguments_that_say_a_key_twice_are_not_recorded(text: str) -> None:
+    assert args_of(tool("lookup", more={"gen_ai.tool.call.arguments": text})).cause.startswith("a key is there twice")
+
+
+def test_colons_in_values_repeat_no_key() -> None:
+    args = {"at": "12:30:05", "to": [{"at": ":"}, {"at": ":"}], "by": {"at": 1}}
+    assert call_of(tool("lookup", args)).args == args
