@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from collector.assembly import Assembly
 from collector.cli.behavior_units import BadFiles, load_behaviors
@@ -23,6 +22,7 @@ from collector.cli.run_behaviors import RunBehaviors
 from collector.cli.run_outputs import Outputs
 from collector.cli.run_telemetry import RunTelemetry
 from collector.cli.specs import find
+from collector.cli.terminal import Terminal
 from collector.index import Index
 from collector.mapping import Claims
 from collector.pipeline import Pipeline
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from evaluator.language.assertion import Behavior
 
 FILE = click.Path(path_type=Path)
+
+UNDELIVERED = 2
+"""The exit code of a run that is verified and whose report could not be printed."""
 
 ENDING = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """The signals that end a run, and its exit code then."""
@@ -116,7 +119,7 @@ def run(
         environ=dict(os.environ),
     )
     stdout_taken = json_file == Path("-")
-    console = Console(stderr=stdout_taken, highlight=False)
+    console = Terminal(stderr=stdout_taken, highlight=False)
     for spec in loaded:
         for warning in spec.warnings:
             console.print(f"warning  {warning}", style="yellow", markup=False, soft_wrap=True)
@@ -130,7 +133,9 @@ def run(
         live=live is not None,
     )
     job = _Job(loaded, load_behaviors(behavior_files), options, ports, outputs, TerminalReport(console), mapping)
-    sys.exit(_go(job))
+    code = _go(job)
+    # Whoever reads the report has not seen all of it: that is no success.
+    sys.exit(code or (UNDELIVERED if console.problem is not None else 0))
 
 
 def ports_for(specs: Sequence[Spec], host: str, http_port: int | None, grpc_port: int | None) -> Ports:
