@@ -85,7 +85,9 @@ class Oversize:
     def _shorten_span(self, span: Span) -> bool:
         before = self.taken
         span.attributes = self._without(span.attributes)
-        span.name, span.status_message = self._head(span.name), self._head(span.status_message)
+        span.name = self._head(span.name)
+        if len(message := span.status_message) > self.limit:
+            span.status_message = self._head(message)
         for event in span.events:
             event.attributes, event.name = self._without(event.attributes), self._head(event.name)
         for link in span.links:

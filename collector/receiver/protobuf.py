@@ -56,8 +56,12 @@ class ReceivedSpan(Span):
         return int(self._message.status.code)
 
     @property
-    def status_message(self) -> str:  # type: ignore[override]
+    def status_message(self) -> str:
         return str(self._message.status.message)
+
+    @status_message.setter
+    def status_message(self, text: str) -> None:
+        self._message.status.message = text
 
     @property
     def dropped_attributes(self) -> int:  # type: ignore[override]

@@ -3,15 +3,21 @@
 from typing import Any
 
 import pytest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtobufLog
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
+from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from collector.assembly import Assembly
 from collector.index import Index, UnitKey, UnitKind
 from collector.pipeline import Pipeline
+from collector.receiver.protobuf import decode_logs, decode_traces
 from collector.telemetry import Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.behaviors import Program
 from evaluator.items import NotRecorded
 from evaluator.language.behaviors import parse_behaviors
 from evaluator.verdict import Result
+from tests.collector.receiver import otlp_building as otlp
 
 BEHAVIORS = """
 behaviors:
@@ -153,6 +159,42 @@ def test_a_body_that_is_smaller_than_the_limit_is_not_looked_into() -> None:
     # Its size says that nothing in it is too large; that it lies here shows that nobody looks.
     pipeline = received(Batch([span(1, note=LONG)], size=LIMIT))
     assert results(pipeline)["never secret"] is Result.PASS
+
+
+@pytest.mark.parametrize("lengths", [{}, {"status": 2_000}, {"name": 2_000}, {"value": 2_000}, {"event": 2_000}])
+def test_spans_in_protobuf_are_looked_into_like_others(lengths: dict[str, int]) -> None:
+    def text(part: str) -> AnyValue:
+        return AnyValue(string_value="x" * lengths.get(part, 10))
+
+    session = KeyValue(key="hangar.session.id", value=AnyValue(string_value="s"))
+    tool = KeyValue(key="gen_ai.tool.name", value=AnyValue(string_value="bash"))
+    spans = [
+        otlp.span(
+            "x" * lengths.get("name", 10) if number == 1 else "other",
+            number,
+            attributes=[session, tool, KeyValue(key="note", value=text("value"))],
+            status=Status(code=2, message=text("status").string_value),
+            events=[ProtobufSpan.Event(name="e", attributes=[KeyValue(key="k", value=text("event"))])],
+            links=[ProtobufSpan.Link(trace_id=b"t" * 16, span_id=b"s" * 8)],
+        )
+        for number in range(1, 20)
+    ]
+    body = otlp.traces_request(*spans).SerializeToString()
+    assert len(body) > LIMIT
+    batch = decode_traces(body).batch
+    batch.size = len(body)
+    pipeline = received(batch)
+    (unit,) = pipeline.index.sessions()
+    assert (unit.cut is not None) is bool(lengths)
+    assert max(len(span.status_message) for span in batch.spans) <= LIMIT
+
+
+def test_logs_in_protobuf_are_looked_into_like_others() -> None:
+    session = KeyValue(key="hangar.session.id", value=AnyValue(string_value="s"))
+    body = AnyValue(string_value=LONG)
+    logs = otlp.logs_request(ProtobufLog(event_name="note", attributes=[session], body=body)).SerializeToString()
+    pipeline = received(decode_logs(logs).batch)
+    assert results(pipeline)["never secret"] is Result.UNKNOWN
 
 
 def _largest(pipeline: Pipeline) -> int:
