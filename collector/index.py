@@ -6,74 +6,30 @@ job's unit holds the items of all its sessions and its own (SEMANTICS.md, sectio
 """
 
 import re
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from collector.order import in_order
 from collector.sizes import weight
+from collector.units import Limits, Unit, UnitKey, UnitKind
 from evaluator.items import Change, Item
-from evaluator.verdict import BehaviorResult
 
 if TYPE_CHECKING:
-    from evaluator.behaviors import Evaluation, Program
+    from evaluator.behaviors import Program
+
+__all__ = ["Index", "Limits", "Listener", "Unit", "UnitKey", "UnitKind", "Update"]
 
 END_EVENT: Final = "session.end"
 """The event that says that nothing more comes of its session."""
 
 REMEMBERED_EVICTIONS: Final = 100_000
 
+JOBS_OF_SESSION: Final = 100
+"""Each item of a session goes to all its jobs, and each job begins with all of its items."""
+
 _TRACE_NAME: Final = re.compile("[0-9a-f]{32}")
-
-
-class UnitKind(StrEnum):
-    SESSION = "session"
-    JOB = "job"
-
-
-class UnitKey(NamedTuple):
-    kind: UnitKind
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the index keeps at most; None is no limit. What is over makes room for itself or is cut, never passes."""
-
-    sessions: int | None = None
-    items: int | None = None
-    """Of all units together."""
-    session_items: int | None = None
-    """Of one unit; what comes after is counted and not judged."""
-    bytes: int | None = None
-    """Of all units together, as telemetry has them: see `Index.apply`."""
-
-
-@dataclass(slots=True, eq=False)
-class Unit:
-    """A session or a job. `own` has its own items by id, in the order of their arrival."""
-
-    key: UnitKey
-    evaluation: "Evaluation | None"
-    own: dict[tuple[object, ...], Item] = field(default_factory=dict)
-    links: Counter[str] = field(default_factory=Counter)
-    """Of a session: the jobs that its items name; of a job: its sessions. With how many items say so."""
-    arrivals: int = 0
-    bytes: int = 0
-    """Of `own`, about, if there is a limit on them."""
-    closed: bool = False
-    reopened: int = 0
-    cut: str | None = None
-    """Why the unit is not whole, if it is not."""
-    dropped: int = 0
-    """Items that were not kept, for a limit."""
-
-    @property
-    def results(self) -> tuple[BehaviorResult, ...]:
-        return self.evaluation.results if self.evaluation is not None else ()
 
 
 class Update(NamedTuple):
@@ -156,6 +112,12 @@ class Index:
         for unit in self.units.values():
             self._cut(unit, cause)
 
+    def cut_open(self, cause: str) -> None:
+        """Some telemetry is lost, and nobody knows whose: no unit that is open now is whole."""
+        for unit in self.units.values():
+            if not unit.closed:
+                self._cut(unit, cause)
+
     def cut(self, key: UnitKey, cause: str) -> None:
         """The unit is not whole, for this cause (a clause), nor is what shares items with it; now, or if it comes."""
         unit = self.units.get(key)
@@ -204,6 +166,8 @@ class Index:
         if home is None:
             home = self._unit(_home(item))
         if not self._unlimited and not self._admit(home):
+            if item.job is not None and session is not None:
+                self.cut(UnitKey(UnitKind.JOB, item.job), f"session {session} is not whole: {home.cut}")
             return
         if item.id in home.own:  # the assembly has forgotten its trace since
             if item != (known := home.own[item.id]):
@@ -255,6 +219,11 @@ class Index:
         self._drop_if_empty(home)
 
     def _link(self, session: Unit, job: str) -> None:
+        if job not in session.links and len(session.links) >= JOBS_OF_SESSION:
+            cause = f"it names more jobs than the limit of {JOBS_OF_SESSION}"
+            self._cut_with_linked(session, cause)
+            self.cut(UnitKey(UnitKind.JOB, job), f"session {session.key.id} is not whole: {cause}")
+            return
         session.links[job] += 1
         if session.links[job] > 1:
             return
@@ -268,6 +237,8 @@ class Index:
             self._cut(unit, f"session {session.key.id} is not whole: {session.cut}")
 
     def _unlink(self, session: Unit, job: str) -> None:
+        if job not in session.links:
+            return  # it was one too many
         session.links[job] -= 1
         if session.links[job] > 0:
             return
@@ -319,6 +290,8 @@ class Index:
             self._cut_with_linked(unit, f"it has more items than the limit of {limits.session_items}")
         elif limits.bytes is None or unit.bytes < limits.bytes:
             return True
+        else:
+            self._cut_with_linked(unit, f"it is larger than the limit of {limits.bytes} bytes")
         unit.dropped += 1
         return False
 

@@ -10,6 +10,7 @@ from collector.assembly import Assembly
 from collector.export.marker import without_own_output
 from collector.index import Index, UnitKey, UnitKind
 from collector.oversize import Oversize
+from collector.suspects import Suspects, named_in
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Watcher
 
@@ -24,6 +25,7 @@ class Pipeline:
         self.index = index
         self.assembly = assembly or Assembly()
         self.oversize = Oversize(value_limit) if value_limit is not None else None
+        self.suspects = Suspects()
         self._watchers: list[Watcher] = []
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
@@ -45,8 +47,17 @@ class Pipeline:
         if self.oversize is not None:
             for unit in self.oversize.units(batch, assembled.changes, self.assembly):
                 self.index.cut(unit, self.oversize.cause)
+        for unit, cause in self.suspects.units(batch, assembled.changes, self.assembly):
+            self.index.cut(unit, cause)
         for watcher in self._watchers:
             watcher.observe(assembled.sightings, assembled.changes)
+
+    def lose(self, batch: Batch, cause: str) -> None:
+        """The batch, or a part of it, could not be taken: what it names, now or later, is not whole."""
+        for trace in {span.trace_id for span in batch.spans} | {log.trace_id for log in batch.logs}:
+            self.suspects.add(trace, cause)
+        for unit in set(named_in(batch)):
+            self.index.cut(unit, cause)
 
 
 def _share(batch: Batch) -> int:

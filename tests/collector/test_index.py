@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from collector.index import Index, Limits, Unit, UnitKey, UnitKind, Update
+from collector.index import JOBS_OF_SESSION, Index, Limits, Unit, UnitKey, UnitKind, Update
 from collector.order import in_order
 from evaluator.items import Change, Item, ItemKind
 
@@ -202,3 +202,23 @@ def _contents(index: Index) -> dict[UnitKey, list[str]]:
 
 def _nonempty(index: Index) -> list[tuple[UnitKey, Unit]]:
     return sorted(index.units.items())
+
+
+def test_an_item_over_the_limit_that_is_the_first_to_name_a_job_cuts_the_job() -> None:
+    index = Index(limits=Limits(session_items=1))
+    index.apply(added(event(1), event(2, job="j"), event(3, session="b", job="j")))
+    assert index.units[UnitKey(UnitKind.JOB, "j")].cut is not None
+
+
+def test_a_session_that_names_too_many_jobs_is_cut_with_all_of_them() -> None:
+    index = Index()
+    items = [event(number, job=f"j{number}") for number in range(JOBS_OF_SESSION + 1)]
+    index.apply(added(*items[:-1]))
+    assert all(unit.cut is None for unit in index.units.values())
+    index.apply(added(items[-1]))
+    index.apply(added(event(-1, session="b", job=items[-1].job)))
+    uncut = {key.id for key, unit in index.units.items() if unit.cut is None}
+    assert uncut == {"b"}
+    assert len(index.units[UnitKey(UnitKind.SESSION, "s")].links) == JOBS_OF_SESSION
+    index.apply([Change(item, None) for item in items])
+    assert {key.id for key in index.units} == {"b", items[-1].job}

@@ -4,6 +4,7 @@ from collector.assembly import Assembly
 from collector.index import Index, Limits, UnitKey, UnitKind
 from collector.pipeline import Pipeline
 from collector.retention import AT_LEAST, Retention
+from collector.suspects import FORGOTTEN
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Sighting
 from evaluator.items import Change
@@ -15,8 +16,9 @@ class Forgetting:
     def __init__(self) -> None:
         self.forgotten: list[bytes] = []
 
-    def forget(self, trace_id: bytes) -> None:
+    def forget(self, trace_id: bytes) -> bool:
         self.forgotten.append(trace_id)
+        return False
 
 
 def retention(assembly: Any, now: list[float], **options: Any) -> Retention:
@@ -84,3 +86,34 @@ def test_what_comes_of_an_evicted_trace_without_a_sessions_name_is_not_whole() -
     pipeline.receive(Batch([span(3, None, parent=1, trace=1)]))
     unit = index.units[UnitKey(UnitKind.SESSION, (1).to_bytes(16, "big").hex())]
     assert unit.cut == "the rest of its trace was evicted"
+
+
+def forgetting(now: list[float]) -> tuple[Pipeline, Retention]:
+    pipeline = Pipeline(Index(), Assembly())
+    kept = Retention(pipeline.assembly, 0, pipeline.suspects, clock=lambda: now[0])
+    kept.follow(pipeline.index)
+    pipeline.watch(kept)
+    return pipeline, kept
+
+
+def test_a_session_that_is_named_after_a_span_was_forgotten_that_waited_for_that_is_not_whole() -> None:
+    now = [0.0]
+    pipeline, kept = forgetting(now)
+    pipeline.receive(Batch([span(2, None, parent=1, trace=1), span(3, "whole", trace=2)]))
+    pipeline.index.close_all()
+    now[0] = AT_LEAST
+    kept.forget_old()
+    pipeline.receive(Batch([span(1, "late", trace=1), span(4, "whole", trace=2)]))
+    cut = {unit.key.id: unit.cut for unit in pipeline.index.sessions()}
+    assert (cut["late"], cut["whole"]) == (FORGOTTEN, None)
+
+
+def test_a_trace_of_an_open_session_is_not_forgotten() -> None:
+    now = [0.0]
+    pipeline, kept = forgetting(now)
+    pipeline.receive(Batch([span(2, None, parent=1, trace=1)]))
+    now[0] = AT_LEAST
+    kept.forget_old()
+    pipeline.receive(Batch([span(1, "late", trace=1)]))
+    (unit,) = pipeline.index.sessions()
+    assert (unit.key.id, unit.cut) == ("late", None)
