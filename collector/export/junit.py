@@ -27,6 +27,8 @@ def junit_xml(outcome: RunOutcome) -> bytes:
     """The report as UTF-8."""
     suites = [element for spec in outcome.specs for element in _spec(spec)]
     suites += [_unit(unit) for unit in outcome.behaviors]
+    if outcome.interrupted:
+        suites.append(_interrupted())
     root = Element("testsuites", name="spanbar", time=_seconds((outcome.ended - outcome.started) / 1e6))
     for key in ("tests", "failures", "errors"):
         root.set(key, str(sum(int(suite.get(key, "0")) for suite in suites)))
@@ -54,6 +56,13 @@ def _spec(spec: SpecOutcome) -> Iterable[Element]:
         case = Element("testcase", name="(the spec ran)", classname=_text(str(spec.path)))
         _problem(case, "error", spec.stop.code, text, text)
         yield _counted(Element("testsuite", name=_text(f"{spec.path}: stopped"), file=_text(str(spec.path))), [case])
+
+
+def _interrupted() -> Element:
+    """Makes the report red also where no test was running: it is not that of a whole run."""
+    case = Element("testcase", name="(the run ended)", classname="spanbar")
+    _problem(case, "error", "interrupted", "the run was interrupted", "the run was interrupted")
+    return _counted(Element("testsuite", name="spanbar: interrupted"), [case])
 
 
 def _not_run(spec: SpecOutcome) -> Element:

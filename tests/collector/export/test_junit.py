@@ -125,7 +125,8 @@ def test_a_run_of_nothing_is_a_report(tmp_path: Path) -> None:
     assert SCHEMA.is_valid(path.read_text(encoding="utf-8"))
 
 
-def test_tests_that_were_not_begun_are_skipped() -> None:
+def test_an_interrupted_run_is_red_and_tests_that_were_not_begun_are_skipped() -> None:
     spec = SpecOutcome(Path("a.highbar.yaml"), (), not_run=(NotRun("S", "later"),))
     found = cases(dataclasses.replace(run_outcome(), specs=(spec,), interrupted=True))
     assert found["later"].find("skipped") is not None
+    assert found["(the run ended)"].find("error") is not None
