@@ -81,7 +81,6 @@ class Alarm:
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.result()
             self._fill()
 
     async def _deliver(self, payload: Payload) -> None:
@@ -96,6 +95,9 @@ class Alarm:
         except asyncio.CancelledError:
             self.failed += 1
             raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, those that wait are delivered
+            _log.exception("on-fail: %s", self.target)
+            problem = repr(error)
         if problem is None:
             self.delivered += 1
         else:
@@ -110,7 +112,11 @@ class Alarm:
             stderr=asyncio.subprocess.PIPE,
         )
         try:
-            _, complaint = await process.communicate(body)
+            try:
+                _, complaint = await process.communicate(body)
+            except RuntimeError:  # uvloop, for a command that has closed its standard input: it may do without
+                complaint = await process.stderr.read() if process.stderr is not None else b""
+                await process.wait()
         except asyncio.CancelledError:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from collector.cli.event_loop import loop_factory
 from collector.index import Index
 from collector.live.alarms import WAITING, Alarm
 from collector.live.board import Board
@@ -128,6 +129,32 @@ async def test_deliveries_are_bounded_and_what_is_over_is_counted() -> None:
     assert alarm.dropped == 4
     await alarm.stop(within=0)
     assert alarm.delivered + alarm.failed + alarm.dropped == WAITING + 5
+
+
+def test_a_command_that_does_not_read_its_standard_input_does_not_hold_up_the_others() -> None:
+    async def deliver() -> Alarm:
+        alarm = Alarm(command("import sys; sys.stdin.close(); sys.exit(0)"), at_once=1)
+        for _ in range(3):
+            alarm.ring({"behavior": "b", "long": "x" * 1_000_000})
+        await alarm.stop(within=60)
+        return alarm
+
+    # As `spanbar serve` has it: its event loop is another one than that of the tests.
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        alarm = runner.run(deliver())
+    assert alarm.delivered + alarm.failed == 3
+    assert alarm.dropped == 0
+
+
+async def test_whatever_goes_wrong_with_one_delivery_the_next_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*arguments: object, **options: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", broken)
+    alarm = Alarm("unused", at_once=1)
+    for _ in range(3):
+        alarm.ring({"behavior": "b"})
+    await until(lambda: alarm.failed == 3)
 
 
 async def test_stopping_waits_for_what_is_under_way(tmp_path: Path) -> None:
