@@ -30,8 +30,15 @@ def default_path(port: int, environ: Mapping[str, str]) -> Path:
     return Path(state) / "spanbar" / f"serve-{port}.journal"
 
 
+class NoJournal(ValueError):
+    """A file has something else in it than a journal."""
+
+
 class Journal:
-    """Opens FILE, made if need be, for this process alone. Raises OSError if it cannot be had, or is another's."""
+    """Opens FILE, made if need be, for this process alone.
+
+    Raises OSError if it cannot be had, or is another's, and NoJournal, leaving it as it is, if it is no journal.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,7 +49,7 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._read()
-        except OSError:
+        except (OSError, NoJournal):
             os.close(self._file)
             raise
 
@@ -58,12 +65,12 @@ class Journal:
         """Take the newest ids, and shorten the file to them. A last line that was cut short was never answered."""
         with open(os.dup(self._file), "rb") as file:
             file.seek(0)
-            for line in file:
+            for number, line in enumerate(file):
                 try:
-                    kind, id = orjson.loads(line)
-                    self._note(UnitKey(UnitKind(kind), id))
+                    self._note(_key(line))
                 except ValueError:
-                    continue
+                    if number == 0 and not _is_beginning(line):
+                        raise NoJournal("its first line names no session or job") from None
         shortened = b"".join(map(_line, self._known))
         os.ftruncate(self._file, 0)
         os.write(self._file, shortened)
@@ -82,6 +89,21 @@ class Journal:
         self._known[key] = None
         if len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
+
+
+def _key(line: bytes) -> UnitKey:
+    """Raises ValueError if the line is none of a journal."""
+    match orjson.loads(line):
+        case [str(kind), str(id)]:
+            return UnitKey(UnitKind(kind), id)
+    raise ValueError("no kind and id")
+
+
+def _is_beginning(line: bytes) -> bool:
+    """Whether the line may be a first one that was cut short. A machine that went down may leave NULs for it."""
+    line = line.rstrip(b"\0")
+    starts = [f'["{kind}","'.encode() for kind in UnitKind]
+    return not line.endswith(b"\n") and any(line.startswith(start) or start.startswith(line) for start in starts)
 
 
 def _line(key: UnitKey) -> bytes:

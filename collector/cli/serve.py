@@ -25,10 +25,10 @@ from collector.export.forward import Forwarder
 from collector.export.metrics import MetricsExporter
 from collector.export.record import Recorder
 from collector.index import Limits
-from collector.journal import Journal, default_path
-from collector.live.access import is_loopback
+from collector.journal import Journal, NoJournal, default_path
 from collector.live.alarms import Alarm
 from collector.mapping import Claims
+from collector.receiver.loopback import is_loopback
 from evaluator.verdict import Contract
 
 _log = logging.getLogger("collector.cli.serve")
@@ -230,6 +230,11 @@ def _journal(path: Path | None, port: int, *, off: bool) -> Journal | None:
             path = default_path(port, os.environ)
             path.parent.mkdir(parents=True, exist_ok=True)
         return Journal(path)
+    except NoJournal as error:
+        raise click.UsageError(
+            f"--journal {path}: the file is not empty and no journal ({error}); it was left as it is: "
+            "give a new FILE, or one that a server has made"
+        ) from error
     except BlockingIOError:
         raise click.UsageError(
             f"--journal {path}: another spanbar has it open; give each a file of its own"

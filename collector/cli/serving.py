@@ -24,6 +24,7 @@ from collector.metrics import Histogram, Metric, single
 from collector.pipeline import Pipeline
 from collector.receiver import Received, Receiver
 from collector.retention import Retention
+from collector.telemetry import Batch
 from evaluator.behaviors import Program
 from evaluator.language.assertion import Behavior
 from evaluator.verdict import BehaviorResult, Contract
@@ -33,6 +34,8 @@ DRAIN: Final = 2.0
 
 LAST_WORDS: Final = 2.5
 """s after that for exports, forwards and on-fail deliveries. Together below the 5 s in which it must be gone."""
+
+LONGEST_CAUSE: Final = 300
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +85,7 @@ class Serving:
             app=self.live.app,
             token=settings.token,
             raw=self._pass_on if settings.forwarders or settings.recorder is not None else None,
+            on_loss=self._lose,
         )
         if settings.journal is not None:
             settings.journal.follow(self.index)
@@ -92,11 +96,13 @@ class Serving:
         self.live.board.listen(self._count)
         self.index.listen(self._measure)
         self._idle = IdleCloser(self.index, settings.idle)
-        self._retention = Retention(self.pipeline.assembly, 2 * settings.idle)
+        self._retention = Retention(self.pipeline.assembly, 2 * settings.idle, self.pipeline.suspects)
         self._retention.follow(self.index)
         self.pipeline.watch(self._retention)
         self._tasks: list[asyncio.Task[None]] = []
         self._unready: str | None = "it is starting"
+        self._losing = False
+        """Whether it was logged that telemetry was lost."""
         self._results: Counter[tuple[str, str]] = Counter()
         self._delay = Histogram("spanbar_verdict_delay_seconds", "From the end of a span to the result it changed.")
 
@@ -161,6 +167,16 @@ class Serving:
         lost += [problem for problem in problems if problem is not None]
         return lost + (self.settings.exports.problems() if self.settings.exports is not None else [])
 
+    def _lose(self, cause: str, batch: Batch | None) -> None:
+        """Whose the lost telemetry was, nobody knows in general: no session that is open now is whole."""
+        cause = f"some telemetry could not be read: {cause[:LONGEST_CAUSE]}"
+        if not self._losing:
+            self._losing = True
+            _log.warning("%s; what is open is not whole. Further losses are only counted", cause)
+        self.index.cut_open(cause)
+        if batch is not None:
+            self.pipeline.lose(batch, cause)
+
     def _pass_on(self, received: Received) -> None:
         if self.settings.recorder is not None:
             self.settings.recorder(received)
@@ -182,6 +198,12 @@ class Serving:
         )
         yield single(
             "spanbar_requests_refused_total", "Export requests that were refused.", "counter", received.refused
+        )
+        yield single(
+            "spanbar_lost_requests_total",
+            "Export requests of which all or a part could not be taken: what was open then is cut.",
+            "counter",
+            received.losses,
         )
         yield single("spanbar_rejected_total", "Records left out of accepted requests.", "counter", received.rejected)
         yield single(

@@ -105,6 +105,11 @@ def _endpoint(
         raise DestinationError(f"{source}: {_without_credentials(text)!r}: {error}; expected a port number") from None
     if not host:
         raise DestinationError(f"{source}: {_without_credentials(text)!r} names no host; expected URL://HOST:PORT")
+    if not scheme and port is None:
+        raise DestinationError(
+            f"{source}: {_without_credentials(text)!r} is no URL; expected http://, https://, grpc:// or grpcs://, "
+            "a host, and its port if need be"
+        )
     protocol = _protocol(scheme, port, signal, environ)
     _, insecure = _variable(environ, "INSECURE", signal)
     secure = scheme in ("https", "grpcs") or (scheme == "" and insecure.lower() != "true")

@@ -8,7 +8,6 @@ its own name resolve here; and a request that changes something must not come fr
 
 import hashlib
 import hmac
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,6 +15,8 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from collector.receiver.loopback import is_loopback
 
 COOKIE: Final = "spanbar"
 OPEN_PATHS: Final = frozenset({"/", "/healthz", "/readyz", "/api/v1/login"})
@@ -31,17 +32,6 @@ SECURITY_HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address, without a port, is this machine's own."""
-    name = host.strip("[]").rstrip(".").casefold()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 class Access:

@@ -20,6 +20,7 @@ _CODES: Final = {
     Reason.TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Reason.UNSUPPORTED: grpc.StatusCode.UNIMPLEMENTED,
     Reason.UNAUTHENTICATED: grpc.StatusCode.UNAUTHENTICATED,
+    Reason.FOREIGN: grpc.StatusCode.PERMISSION_DENIED,
     Reason.UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.FAILED: grpc.StatusCode.INTERNAL,
 }
@@ -72,6 +73,7 @@ def _exporter(intake: Intake, signal: Signal) -> Any:
             intake.admit(_authorization(context) if intake.demands_token else None)
             return export_response(intake.take(signal, Format.PROTOBUF, body))
         except Refused as refused:
+            intake.refused(signal, refused)
             code = _CODES[refused.reason]
             await context.abort(code, str(refused), _retry_info(refused, code.value[0]))
             raise  # abort has raised; this is for the type checker

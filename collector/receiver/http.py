@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import orjson
 
 from collector.receiver.decoded import Decoded
 from collector.receiver.encoding import LIMIT, Corrupt, TooLarge, UnknownEncoding, decompress
 from collector.receiver.intake import Format, Intake, Reason, Refused, Signal
+from collector.receiver.loopback import is_foreign
 from collector.receiver.schema import ExportResponse, RpcStatus
 
 Scope = MutableMapping[str, Any]
@@ -32,11 +32,14 @@ _STATUS: Final = {
     Reason.TOO_LARGE: (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, 8),
     Reason.UNSUPPORTED: (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 3),
     Reason.UNAUTHENTICATED: (HTTPStatus.UNAUTHORIZED, 16),
+    Reason.FOREIGN: (HTTPStatus.FORBIDDEN, 7),
     Reason.UNAVAILABLE: (HTTPStatus.SERVICE_UNAVAILABLE, 14),
     Reason.FAILED: (HTTPStatus.INTERNAL_SERVER_ERROR, 13),
 }
 """The HTTP status and the google.rpc.Code of each reason."""
-_LOOPBACK: Final = {"localhost", "127.0.0.1", "::1"}
+FOREIGN: Final = (
+    "without a token, telemetry is taken only under this machine's own names: localhost, 127.0.0.1, [::1]"
+)
 
 
 class _Disconnected(Exception):
@@ -46,8 +49,10 @@ class _Disconnected(Exception):
 class OtlpApp:
     """The ASGI application. `in_flight` are the tasks that handle an OTLP request at the moment."""
 
-    def __init__(self, intake: Intake, app: ASGIApp | None = None) -> None:
+    def __init__(self, intake: Intake, app: ASGIApp | None = None, *, local: bool = False) -> None:
+        """`local`: refuse what pages of other sites may have sent."""
         self._intake = intake
+        self._local = local
         self._app = app
         self.in_flight: set[asyncio.Task[Any]] = set()
 
@@ -89,12 +94,15 @@ class OtlpApp:
         body_format = _FORMATS.get(media_type)
         answer_format = Format.PROTOBUF if body_format is Format.PROTOBUF else Format.JSON
         try:
+            if self._local and is_foreign(headers.get(b"host"), headers.get(b"origin")):
+                raise self._intake.refuse(Reason.FOREIGN, FOREIGN)
             self._intake.admit(headers.get(b"authorization"))
             if body_format is None or (body_format is Format.LINES and signal is not Signal.TRACES):
                 raise self._intake.refuse(Reason.UNSUPPORTED, _unsupported(media_type, signal))
             body = self._decompress(await self._body(headers, receive), headers)
             decoded = self._intake.take(signal, body_format, body)
         except Refused as refused:
+            self._intake.refused(signal, refused)
             status, answer = _refusal(refused, answer_format)
             await _respond(send, status, answer_format.encode(), answer, cors + _refusal_headers(refused))
         except _Disconnected:
@@ -176,7 +184,7 @@ def _success(decoded: Decoded, signal: Signal, answer_format: Format) -> bytes:
 
 def _cors(origin: bytes | None) -> Headers:
     """What lets a page that is served from this machine export from the browser."""
-    if origin is None or urlsplit(origin.decode("latin-1")).hostname not in _LOOPBACK:
+    if origin is None or is_foreign(None, origin):
         return []
     return [
         (b"access-control-allow-origin", origin),

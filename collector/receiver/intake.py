@@ -59,9 +59,15 @@ class Reason(StrEnum):
     TOO_LARGE = "too large"
     UNSUPPORTED = "unsupported"
     UNAUTHENTICATED = "unauthenticated"
+    FOREIGN = "foreign"
+    """A page of another site may have asked for it."""
     UNAVAILABLE = "unavailable"
     """Stopping or overloaded: the client should try again."""
     FAILED = "failed"
+
+
+LOSING: Final = frozenset({Reason.MALFORMED, Reason.TOO_LARGE, Reason.UNSUPPORTED, Reason.FAILED})
+"""What a client that may come in does not send again: what was in the request is lost."""
 
 
 class Refused(Exception):
@@ -72,6 +78,8 @@ class Refused(Exception):
         self.reason = reason
         self.retry_after = retry_after
         """Seconds after which to try again; None: not at all."""
+        self.batch: Batch | None = None
+        """What was decoded of it, where that was done."""
 
 
 @dataclass(slots=True)
@@ -89,6 +97,8 @@ class Counters:
     """Spans, log records and lines that were left out of an accepted request."""
     dropped_metrics: int = 0
     """Requests of metrics: accepted, and dropped."""
+    losses: int = 0
+    """Requests of traces or logs of which all or a part could not be taken, and will not come again."""
     bytes: int = 0
     """Of accepted bodies, after decompression."""
 
@@ -111,10 +121,12 @@ class Intake:
         raw: Callable[[Received], None] | None = None,
         token: str | None = None,
         on_problem: Callable[[str], None] | None = None,
+        on_loss: Callable[[str, Batch | None], None] | None = None,
     ) -> None:
         self._sink = sink
         self._raw = raw
         self._on_problem = on_problem
+        self._on_loss = on_loss
         self._token = None if token is None else token.encode()
         self.counters = Counters()
         self.stopping = False
@@ -143,12 +155,25 @@ class Intake:
             self._on_problem(f"a request was refused: {message}")
         return Refused(reason, message, retry_after)
 
+    def refused(self, signal: Signal, refused: Refused) -> None:
+        """A request of this signal ends with a refusal: with it, what the client had to say may be lost."""
+        if refused.reason in LOSING and signal is not Signal.METRICS:
+            self._lose(str(refused), refused.batch)
+
+    def _lose(self, cause: str, batch: Batch | None = None) -> None:
+        self.counters.losses += 1
+        if self._on_loss is not None:
+            self._on_loss(cause, batch)
+
     def take(self, signal: Signal, body_format: Format, body: bytes) -> Decoded:
         """Decode a whole body and hand it on. Raises `Refused`."""
         try:
             decoded = self._decode(signal, body_format, body)
         except Malformed as malformed:
             raise self.refuse(Reason.MALFORMED, str(malformed)) from None
+        except Exception as error:
+            _LOG.exception("a request of %s could not be decoded", signal)
+            raise self.refuse(Reason.FAILED, f"the request could not be decoded: {error!r}") from error
         batch = decoded.batch
         if batch.spans or batch.logs or batch.records:
             batch.size = len(body)
@@ -171,7 +196,9 @@ class Intake:
             raise self.refuse(Reason.UNAVAILABLE, str(overloaded), overloaded.retry_after) from None
         except Exception as error:
             _LOG.exception("a batch of %d spans could not be taken", len(batch.spans))
-            raise self.refuse(Reason.FAILED, f"the batch could not be taken: {error!r}") from error
+            refused = self.refuse(Reason.FAILED, f"the batch could not be taken: {error!r}")
+            refused.batch = batch
+            raise refused from error
 
     def _count(self, signal: Signal, decoded: Decoded, size: int) -> None:
         counters = self.counters
@@ -179,8 +206,11 @@ class Intake:
         counters.logs += len(decoded.batch.logs)
         counters.records += len(decoded.batch.records)
         counters.rejected += decoded.rejected
-        if decoded.rejected and self._on_problem is not None:
-            self._on_problem(f"{decoded.rejected} of a request's {signal} rejected; the first, {decoded.reason}")
+        if decoded.rejected:
+            problem = f"{decoded.rejected} of a request's {signal} rejected; the first, {decoded.reason}"
+            if self._on_problem is not None:
+                self._on_problem(problem)
+            self._lose(problem)
         counters.dropped_metrics += signal is Signal.METRICS
         counters.bytes += size
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from collector.receiver.http import ASGIApp, OtlpApp
 from collector.receiver.http_server import HttpServer
 from collector.receiver.intake import Counters, Intake, Received
+from collector.receiver.loopback import is_loopback
 from collector.telemetry import Batch
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Receiver:
     it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port. OTLP/gRPC is taken on
     the HTTP port as well, and has a port of its own unless `grpc_port` is None. `app` gets every HTTP request that is
     not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the bearer `token` guards these paths and gRPC, not `app`.
-    `on_problem` is told in one sentence of each request that was refused, and of each that lost a part.
+    `on_problem` is told in one sentence of each request that was refused, and of each that lost a part. `on_loss` is
+    told why traces or logs of a client that may come in are lost for good, and of the batch that the sink failed at.
     """
 
     def __init__(
@@ -37,10 +39,11 @@ class Receiver:
         token: str | None = None,
         raw: Callable[[Received], None] | None = None,
         on_problem: Callable[[str], None] | None = None,
+        on_loss: Callable[[str, Batch | None], None] | None = None,
     ) -> None:
         self.host = host
-        self._intake = Intake(sink, raw, token, on_problem)
-        self._otlp = OtlpApp(self._intake, app)
+        self._intake = Intake(sink, raw, token, on_problem, on_loss)
+        self._otlp = OtlpApp(self._intake, app, local=token is None and is_loopback(host))
         self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None, grpc=self._grpc_address)
         self._grpc = None if grpc_port is None else _grpc_server(self._intake, host, grpc_port)
         self._inner_grpc: GrpcServer | None = None

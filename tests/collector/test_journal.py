@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from collector.index import Index, Unit, UnitKey, UnitKind
-from collector.journal import CAUSE, REMEMBERED, Journal
+from collector.journal import CAUSE, REMEMBERED, Journal, NoJournal
 from evaluator.items import Change, Item, ItemKind
 
 
@@ -79,3 +79,18 @@ def test_a_journal_that_cannot_be_written_any_more_says_so(tmp_path: Path) -> No
     index.apply([Change(None, Item((b"t", b"s", 0), ItemKind.EVENT, "e", "s", None, None, 0, None))])
     assert journal.problem is not None
     assert "not noted any more" in journal.problem
+
+
+@pytest.mark.parametrize("text", ["behaviors: []\n", "notes", "\n", '["session"]\n', '{"a": 1}\n["session","a"]\n'])
+def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(tmp_path: Path, text: str) -> None:
+    (tmp_path / "j").write_text(text)
+    with pytest.raises(NoJournal, match="names no session or job"):
+        Journal(tmp_path / "j")
+    assert (tmp_path / "j").read_text() == text
+
+
+@pytest.mark.parametrize("text", ["", '["ses', '["session","a', "\0\0\0"])
+def test_a_journal_whose_first_line_was_cut_short_is_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "j").write_text(text)
+    served(tmp_path / "j", "b")
+    assert (tmp_path / "j").read_text() == '["session","b"]\n'

@@ -114,6 +114,28 @@ def test_an_interrupt_says_so_in_the_exit_code() -> None:
         assert server.process.wait(30) == 130
 
 
+def test_telemetry_that_cannot_be_read_leaves_no_open_session_green(behaviors: Path) -> None:
+    with serving(behaviors) as server:
+        send(server.url, span(1, "test.run", "ended"), span(2, "session.end", "ended"), span(3, "test.run", "open"))
+        httpx.post(f"{server.url}/api/v1/sessions/ended/end")
+        for _ in range(2):
+            httpx.post(f"{server.url}/v1/traces", content=b"{", headers={"content-type": "application/json"})
+        httpx.post(f"{server.url}/api/v1/sessions/open/end")
+        assert get(server.url, "/api/v1/sessions/ended/verdict")["result"] == "pass"
+        assert get(server.url, "/api/v1/sessions/open/verdict")["result"] == "unknown"
+        assert "spanbar_lost_requests_total 2" in httpx.get(f"{server.url}/metrics").text
+        assert server.stop() == 0
+    assert sum("some telemetry could not be read" in line for line in server.log) == 1
+
+
+def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "notes"
+    file.write_text("mine\n", "utf-8")
+    answer = refused("--journal", file)
+    assert (answer.exit_code, "no journal" in answer.stderr) == (2, True)
+    assert file.read_text("utf-8") == "mine\n"
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3"])
 def test_off_loopback_it_refuses_to_start_without_a_token(host: str) -> None:
     answer = refused("--host", host)
@@ -210,6 +232,8 @@ def test_a_config_file_that_cannot_be_used_is_told_with_its_place(tmp_path: Path
         (["--export-header", "a=secret"], "--export-header is given without --export"),
         (["--export", "http://127.0.0.1:1", "--export-header", "secret"], "the header no. 1 is not NAME=VALUE"),
         (["--export", "ftp://x"], "--export"),
+        (["--export", "notaurl"], "--export: 'notaurl' is no URL"),
+        (["--forward", "notaurl"], "'notaurl' is no URL"),
         (["--metrics-export", "ftp://x"], "--metrics-export"),
         (["--idle", "0s"], "not a duration"),
         (["--journal", "j", "--no-journal"], "give one of them"),

@@ -1,6 +1,6 @@
 import pytest
 
-from collector.live.access import is_loopback
+from collector.receiver.loopback import is_loopback
 from tests.collector.live.samples import add, served, shell
 
 TOKEN = "correct horse ü"

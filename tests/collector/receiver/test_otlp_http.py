@@ -409,6 +409,56 @@ async def test_problems_are_told() -> None:
     assert problems[1].startswith("1 of a request's traces rejected; the first, span 2 ('bad')")
 
 
+async def test_what_is_lost_for_good_is_told() -> None:
+    losses: list[tuple[str, Batch | None]] = []
+    taken: list[Batch] = []
+
+    def sink(batch: Batch) -> None:
+        taken.append(batch)
+        if len(batch.spans) == 2:
+            raise ValueError("no")
+
+    async with running(sink, on_loss=lambda *loss: losses.append(loss)) as run:
+        await run.post("/v1/traces", b"\xff")
+        await run.post("/v1/traces", PARTLY_BAD.SerializeToString())
+        await run.post("/v1/metrics", b"\xff")
+        await run.post("/v1/traces", TRACES.SerializeToString(), "text/plain")
+        await run.post("/v1/traces", TRACES.SerializeToString())
+        assert run.receiver.counters.losses == 4
+
+    assert [batch for _, batch in losses] == [None, None, None, taken[-1]]
+    assert "ValueError('no')" in losses[-1][0]
+
+
+async def test_what_comes_again_or_may_not_come_in_loses_nothing() -> None:
+    def overloaded(batch: Batch) -> None:
+        raise Overloaded("busy")
+
+    losses: list[str] = []
+    async with running(overloaded, token="t", on_loss=lambda cause, batch: losses.append(cause)) as run:
+        await run.post("/v1/traces", b"\xff")
+        await run.post("/v1/traces", TRACES.SerializeToString(), authorization="Bearer t")
+    assert losses == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"host": "evil.example:4318"}, {"host": "localhost.evil.example"}, {"origin": "https://evil.example"}],
+)
+async def test_on_loopback_what_another_sites_page_may_have_sent_is_refused(headers: dict[str, str]) -> None:
+    losses: list[str] = []
+    async with running(on_loss=lambda cause, batch: losses.append(cause)) as run:
+        response = await run.post("/v1/traces", b"text", "text/plain", **headers)
+        assert (response.status_code, "own names" in response.json()["message"]) == (403, True)
+        assert (await run.post("/v1/traces", TRACES.SerializeToString(), **headers)).status_code == 403
+        for host in ("localhost:4318", "127.0.0.1", "[::1]:4318"):
+            assert (await run.post("/v1/traces", TRACES.SerializeToString(), host=host)).status_code == 200
+    assert losses == []
+    async with running(token="t") as run:
+        body = TRACES.SerializeToString()
+        assert (await run.post("/v1/traces", body, authorization="Bearer t", **headers)).status_code == 200
+
+
 async def test_a_page_on_this_machine_may_export() -> None:
     origin = "http://localhost:5173"
     async with running() as run:
@@ -435,7 +485,7 @@ async def connect(receiver: Receiver) -> tuple[asyncio.StreamReader, asyncio.Str
 
 async def begin_request(writer: asyncio.StreamWriter, body: bytes) -> None:
     """Send the head of a request and half of its body."""
-    head = f"POST /v1/traces HTTP/1.1\r\nhost: h\r\ncontent-type: {PROTOBUF}\r\ncontent-length: {len(body)}\r\n\r\n"
+    head = f"POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: {PROTOBUF}\r\ncontent-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body[: len(body) // 2])
     await writer.drain()
 
