@@ -485,7 +485,8 @@ async def connect(receiver: Receiver) -> tuple[asyncio.StreamReader, asyncio.Str
 
 async def begin_request(writer: asyncio.StreamWriter, body: bytes) -> None:
     """Send the head of a request and half of its body."""
-    head = f"POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: {PROTOBUF}\r\ncontent-length: {len(body)}\r\n\r\n"
+    head = f"POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: {PROTOBUF}\r\n"
+    head += f"content-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body[: len(body) // 2])
     await writer.drain()
 
