@@ -207,7 +207,8 @@ class Intake:
         counters.records += len(decoded.batch.records)
         counters.rejected += decoded.rejected
         if decoded.rejected:
-            problem = f"{decoded.rejected} of a request's {signal} rejected; the first, {decoded.reason}"
+            more = f", and {decoded.rejected - 1} more" if decoded.rejected > 1 else ""
+            problem = f"a part of a request of {signal} was rejected: {decoded.reason}{more}"
             if self._on_problem is not None:
                 self._on_problem(problem)
             self._lose(problem)

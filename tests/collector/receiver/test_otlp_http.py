@@ -406,7 +406,7 @@ async def test_problems_are_told() -> None:
         await run.post("/v1/traces", PARTLY_BAD.SerializeToString())
 
     assert problems[0].startswith("a request was refused: the body of 1 bytes is not a protobuf")
-    assert problems[1].startswith("1 of a request's traces rejected; the first, span 2 ('bad')")
+    assert problems[1].startswith("a part of a request of traces was rejected: span 2 ('bad')")
 
 
 async def test_what_is_lost_for_good_is_told() -> None:
