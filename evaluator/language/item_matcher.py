@@ -16,8 +16,6 @@ from evaluator.language.problem import nearest
 from evaluator.language.review import Review, is_extension, quoted
 
 KEYS: Final = ("tool", "approval", "event", "path", "input", "output", "where")
-NO_EVENTS: Final = {"tool.call": "tool: {}", "approval": "approval: {}"}
-"""Names of spans that are items of another kind, and the matcher that is meant."""
 SUBJECTS: Final = ("tool", "approval", "event")
 TESTS: Final = ("not", "in", "regex", "glob", "gt", "gte", "lt", "lte")
 BOUNDS: Final = ("gt", "gte", "lt", "lte")
@@ -96,10 +94,7 @@ def _approval(review: Review, node: Node) -> dict[str, Any]:
 
 
 def _event(review: Review, node: Node) -> dict[str, Any]:
-    name = review.text(node, "the name of an event")
-    if name in NO_EVENTS:
-        review.problem(node, "bad_value", f"'{name}' is no event and would never match; write {NO_EVENTS[name]}")
-    return {"kind": ItemKind.EVENT, "event": name}
+    return {"kind": ItemKind.EVENT, "event": review.text(node, "the name of an event")}
 
 
 def _path(review: Review, node: Node) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def test_spans_of_other_traces_mean_that_the_context_is_not_continued(support: P
 def test_spans_that_mean_nothing_for_agents_are_told_from_those_that_do(support: Path) -> None:
     for line in ('"gen_ai.operation.name": "execute_tool",', '"gen_ai.operation.name": "invoke_agent",'):
         edit(support / AGENT, line, "")
+    edit(support / AGENT, 'f"execute_tool {function.__name__}"', "function.__name__")
     ran = spanbar("doctor", SPEC, cwd=support)
     assert ran.returncode == 1
     assert "no span says anything of tools, models or agents" in ran.stdout

@@ -208,14 +208,6 @@ ASSERTS: list[tuple[str, list[tuple[str, str, str, str]]]] = [
         ],
     ),
     (
-        "{never: {event: tool.call}}",
-        [(".never.event", "bad_value", "'tool.call' is no event and would never match; write tool: {}", "")],
-    ),
-    (
-        "{never: {event: approval}}",
-        [(".never.event", "bad_value", "'approval' is no event and would never match; write approval: {}", "")],
-    ),
-    (
         "{count: {match: {event: a}}}",
         [(".count", "asserts_nothing", "give min, max or both: any number would do", "")],
     ),
