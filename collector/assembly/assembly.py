@@ -184,6 +184,8 @@ class Assembly:
             if reading.claimed:
                 node.context = _as_claimed(context, reading)
             node.role, node.agent_name = reading.role, reading.agent
+            if reading.role is not Role.MODEL:
+                trace.framed = True
             if reading.blind is not None:
                 trace.unseen = reading.blind
             elif reading.role in SIGNIFICANT:

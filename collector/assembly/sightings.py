@@ -12,6 +12,7 @@ from evaluator.harness.sighting import Sighting
 from evaluator.items import UNREADABLE_NAME, Call, CallStatus
 
 # Looking a member up in its enum is slow before Python 3.12.
+_MODEL: Final = Role.MODEL
 _OTHER: Final = Role.OTHER
 _CARRIERS: Final = frozenset({Role.MODEL, Role.AGENT})
 _REQUESTED: Final = CallStatus.REQUESTED
@@ -22,6 +23,9 @@ def of_span(span: Span, reading: Reading | None) -> Sighting:
     role = _OTHER if reading is None else reading.role
     if role is _OTHER and span.kind in (KIND_SERVER, KIND_CONSUMER):
         role = Role.SERVER
+    asks, answers = (
+        _asks_and_answers(span, reading) if reading is not None and reading.role in _CARRIERS else ((), ())
+    )
     return Sighting(
         span.trace_id,
         span.span_id,
@@ -34,7 +38,9 @@ def of_span(span: Span, reading: Reading | None) -> Sighting:
         span.end,
         None if reading is None else reading.declares,
         None if reading is None else reading.blind,
-        *(_asks_and_answers(span, reading) if reading is not None and reading.role in _CARRIERS else ()),
+        asks,
+        answers,
+        reading is not None and reading.role is not _MODEL,
     )
 
 

@@ -101,6 +101,7 @@ class Trace:
     """The spans of one trace by id, and those that wait for a parent."""
 
     __slots__ = (
+        "framed",
         "has_tools",
         "id",
         "messages",
@@ -123,6 +124,8 @@ class Trace:
         """A span shows that tool calls can be seen: one of a tool or an agent, or a model's with its messages."""
         self.unheard: dict[Node, NotRecorded] = {}
         """Model spans that ask for tools, and do not say for which."""
+        self.framed = False
+        """A span of a framework that runs agents is there: a tool that it ran would have a span."""
         self.unseen: NotRecorded | None = None
         """Why a span does not show which tools were called."""
         self.unasked = False

@@ -1,6 +1,7 @@
 """Unheard requests: calls that a model asked for and of which nothing shows what came of them, or which they were.
 
-Where a tool span is in the trace, a call that ran would have one too. Where there is none, the call may have run.
+Where a tool span is in the trace, or one of a framework that runs agents, a call that ran would have one too: the
+request waits, or was refused. Where there are spans of a model's client alone, the call may have run.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ def unheard_request(span: Span, reading: Reading) -> NotRecorded | None:
 
 def unheard(trace: Trace) -> NotRecorded | None:
     """Why it is not known which tools were called in the trace although a model asked for some."""
-    if trace.has_tools:
+    if trace.has_tools or trace.framed:
         return None
     for node, why in trace.unheard.items():
         if not any(messages.asked and _are_of(messages, node) for messages in trace.messages):

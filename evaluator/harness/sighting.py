@@ -39,6 +39,8 @@ class Sighting(NamedTuple):
     """Of a model span: the calls that the model asked for and of which nothing says that they are held."""
     answers: Sequence[str] = ()
     """The ids of the calls of which this span shows what became."""
+    framed: bool = False
+    """A span of a framework that runs agents (and not of a model's client alone): a tool that it ran has a span."""
 
 
 class Watcher(Protocol):

@@ -131,7 +131,7 @@ class LiveTurn:
     def saw(self, sighting: Sighting, *, in_own_trace: bool) -> None:
         if sighting.role == "hello":
             return
-        self._shows_tools = self._shows_tools or sighting.role == "tool"
+        self._shows_tools = self._shows_tools or sighting.framed or sighting.role == "tool"
         self._asked.extend(sighting.asks)
         self._answered.update(sighting.answers)
         self._last = (clock.ticks(), sighting.name)
