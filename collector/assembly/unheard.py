@@ -1,7 +1,8 @@
 """Unheard requests: calls that a model asked for and of which nothing shows what came of them, or which they were.
 
-Where a tool span is in the trace, or one of a framework that runs agents, a call that ran would have one too: the
-request waits, or was refused. Where there are spans of a model's client alone, the call may have run.
+Where a tool span is in the trace, a call that ran would have one too: the request waits, or was refused. So it is
+where a framework that runs agents has spans there, and no model was shown a result of the call. Where there are spans
+of a model's client alone, or the span does not say which call it was, it may have run.
 """
 
 from collections.abc import Iterator
@@ -41,11 +42,13 @@ def unheard_request(span: Span, reading: Reading) -> NotRecorded | None:
 
 def unheard(trace: Trace) -> NotRecorded | None:
     """Why it is not known which tools were called in the trace although a model asked for some."""
-    if trace.has_tools or trace.framed:
+    if trace.has_tools:
         return None
     for node, why in trace.unheard.items():
         if not any(messages.asked and _are_of(messages, node) for messages in trace.messages):
             return why
+    if trace.framed:
+        return None
     for request in _open(trace):
         return NotRecorded(
             f"the model asked for {request.asked.name}, and nothing shows whether it ran",

@@ -84,6 +84,8 @@ class LiveTurn:
         self._late_suspects = False
         self._shows_tools = False
         """A tool span is there: a call that ran would have one too."""
+        self._framed = False
+        """A framework's span is there: a call that ran would have a span, or a result that a model was shown."""
         self._asked: list[Call] = []
         """What models asked for."""
         self._answered: set[str] = set()
@@ -131,7 +133,8 @@ class LiveTurn:
     def saw(self, sighting: Sighting, *, in_own_trace: bool) -> None:
         if sighting.role == "hello":
             return
-        self._shows_tools = self._shows_tools or sighting.framed or sighting.role == "tool"
+        self._shows_tools = self._shows_tools or sighting.role == "tool"
+        self._framed = self._framed or sighting.framed
         self._asked.extend(sighting.asks)
         self._answered.update(sighting.answers)
         self._last = (clock.ticks(), sighting.name)
@@ -310,12 +313,15 @@ class LiveTurn:
             return ()
         made = [item.call for item in self._items.values() if item.call is not None]
         known, names = self._answered | {call.call_id for call in made}, {call.name for call in made}
-        return tuple(
-            call
-            for call in self._asked
-            if not (made and call.name == UNREADABLE_NAME)
-            and (call.name not in names if call.call_id is None else call.call_id not in known)
-        )
+
+        def may_have_run(call: Call) -> bool:
+            if call.name == UNREADABLE_NAME:
+                return not made
+            return not self._framed and (
+                call.name not in names if call.call_id is None else call.call_id not in known
+            )
+
+        return tuple(filter(may_have_run, self._asked))
 
     def _blind(self) -> Reason:
         return self._around.observation.not_observed(self._mark, self._around.attribution.collides(self))

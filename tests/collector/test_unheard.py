@@ -60,14 +60,19 @@ def test_where_tools_have_spans_what_was_asked_for_is_seen() -> None:
 def test_a_log_record_says_what_the_span_of_the_model_does_not() -> None:
     asking = model(**FINISHED[0])
     details = log("gen_ai.client.inference.operation.details", {"gen_ai.output.messages": ASKED}, of=asking)
-    assert causes(agent(), asking, details) == ["the model asked for drop, and nothing shows whether it ran"]
+    assert causes(asking, details) == ["the model asked for drop, and nothing shows whether it ran"]
+    assert causes(agent(), asking, details) == []
 
 
-def test_a_call_that_nothing_follows_may_have_run() -> None:
+def test_a_call_that_nothing_follows_may_have_run_where_a_client_of_models_is_all_that_speaks() -> None:
     asking = chat([("drop", {}, "c1")], at=10)
-    assert causes(agent(), asking) == ["the model asked for drop, and nothing shows whether it ran"]
-    assert causes(agent(), asking, chat(shows=[("c1", "done")], at=50)) == []
-    assert causes(agent(), asking, tool("lookup", {})) == []
+    assert causes(asking) == ["the model asked for drop, and nothing shows whether it ran"]
+    assert causes(asking, chat(shows=[("c1", "done")], at=50)) == []
+    assert causes(asking, tool("lookup", {})) == []
+
+
+def test_a_call_that_nothing_follows_is_held_where_a_framework_speaks() -> None:
+    assert causes(agent(), chat([("drop", {}, "c1")], at=10)) == []
 
 
 def test_a_handoff_and_a_final_answer_are_no_calls() -> None:
