@@ -1,5 +1,6 @@
 """Syntax: the text of a command line -> the simple commands in it (tree-sitter's grammar of bash)."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,8 @@ Word = str | None
 MAX_LENGTH: Final = 100_000
 """Bytes. What is longer is not looked at: it does not parse, as far as anyone here can tell."""
 _MAX_DEPTH: Final = 200
+_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
+"""Such a character behind a brace makes tree-sitter-bash 0.25 read memory that is not its own (its issue 337)."""
 
 _STATIC: Final = frozenset(
     {"word", "number", "raw_string", "ansi_c_string", "string", "concatenation", "file_descriptor"}
@@ -51,8 +54,8 @@ def _parser() -> Parser:
 
 
 def read(text: str) -> Script:
-    """Take a command line apart. Raises Unreadable."""
-    data = text.encode("utf-8", "surrogatepass")
+    """Take a command line apart. Raises Unreadable. Characters outside the BMP are U+FFFD in its words."""
+    data = _ASTRAL.sub("\ufffd", text).encode("utf-8", "surrogatepass")
     if len(data) > MAX_LENGTH:
         raise Unreadable(f"longer than {MAX_LENGTH} bytes")
     root = _parser().parse(data).root_node

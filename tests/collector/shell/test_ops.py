@@ -143,6 +143,12 @@ def test_words_without_a_shell_are_taken_as_they_are() -> None:
 PIECES = ["git", "push", ";", "|", "&", "(", ")", "$", "{", "}", "'", '"', "\\", "<<EOF", "\n", "rm"]
 
 
+@given(st.characters(min_codepoint=0x10000))
+def test_no_character_behind_a_brace_ends_the_process(character: str) -> None:
+    for text in (f"{{{character}", f"{{ echo {character}; git push; }}", f"git {{{character},push}}"):
+        assert ops_of(text) in (None, (), ("git.push",))
+
+
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES)).map(" ".join))
 def test_any_text_has_an_answer(text: str) -> None:
     ops = ops_of(text)
