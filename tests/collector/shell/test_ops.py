@@ -143,10 +143,10 @@ def test_words_without_a_shell_are_taken_as_they_are() -> None:
 PIECES = ["git", "push", ";", "|", "&", "(", ")", "$", "{", "}", "'", '"', "\\", "<<EOF", "\n", "rm"]
 
 
-@given(st.characters(min_codepoint=0x10000))
-def test_no_character_behind_a_brace_ends_the_process(character: str) -> None:
-    for text in (f"{{{character}", f"{{ echo {character}; git push; }}", f"git {{{character},push}}"):
-        assert ops_of(text) in (None, (), ("git.push",))
+@pytest.mark.parametrize("text", ["{%s", "{%s}", "${%s}", "a {%s,b}", "{ %s; }"])
+def test_no_character_behind_a_brace_ends_the_process(text: str) -> None:
+    for codepoint in range(0x10000, 0x110000, 499):
+        assert ops_of(text % chr(codepoint)) in (None, ())
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES)).map(" ".join))
