@@ -1,5 +1,8 @@
 """Ops of command lines: what is done counts, what is only spoken of does not, and what nobody can tell is None."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,10 +146,18 @@ def test_words_without_a_shell_are_taken_as_they_are() -> None:
 PIECES = ["git", "push", ";", "|", "&", "(", ")", "$", "{", "}", "'", '"', "\\", "<<EOF", "\n", "rm"]
 
 
-@pytest.mark.parametrize("text", ["{%s", "{%s}", "${%s}", "a {%s,b}", "{ %s; }"])
-def test_no_character_behind_a_brace_ends_the_process(text: str) -> None:
-    for codepoint in range(0x10000, 0x110000, 499):
-        assert ops_of(text % chr(codepoint)) in (None, ())
+BRACES = """
+from collector.shell import ops_of
+
+for codepoint in range(0x10000, 0x110000, 499):
+    for text in ("{%s", "{%s}", "${%s}", "a {%s,b}", "{ %s; }"):
+        assert ops_of(text % chr(codepoint)) in (None, ()), codepoint
+"""
+
+
+def test_no_character_behind_a_brace_ends_the_process() -> None:
+    # In a process of its own: whether stray memory is there to be read is a matter of how full the process is.
+    subprocess.run([sys.executable, "-c", BRACES], check=True)
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES)).map(" ".join))
