@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from collector import conventions
 from collector.assembly import columns, tree
@@ -22,10 +22,12 @@ from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContex
 from collector.assembly.unheard import unheard, unheard_request
 from collector.conventions import coding_agents, trace_contract
 from collector.conventions.reading import Reading, Role
-from collector.mapping import Claims
 from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
 from evaluator.items import UNREADABLE_NAME, Change, NotRecorded
+
+if TYPE_CHECKING:
+    from collector.mapping import Claims
 
 CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
 MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | CHECKOUTS | {DIFF_KEY}
@@ -47,7 +49,7 @@ class Assembled:
 class Assembly:
     """Puts telemetry together. Owned by one event loop."""
 
-    def __init__(self, mapping: Claims | None = None) -> None:
+    def __init__(self, mapping: "Claims | None" = None) -> None:
         """What `mapping` claims, no convention reads."""
         self._mapping = mapping
         self._traces: dict[bytes, Trace] = {}

@@ -10,7 +10,6 @@ from posixpath import normpath
 from typing import Final
 
 from collector.conventions import hangar
-from collector.shell import ops_of, ops_of_words
 from collector.telemetry import Attributes
 from evaluator.items import Item, Json, NotRecorded
 
@@ -71,6 +70,9 @@ def shell_ops(name: str, args: Mapping[str, Json] | NotRecorded) -> tuple[str, .
     command = next((args[key] for key in _COMMANDS if key in args), None)
     if isinstance(command, NotRecorded):
         return command
+    # Loading the parser of bash takes as long as a short test run, and most agents have no shell.
+    from collector.shell import ops_of, ops_of_words
+
     found = None
     if isinstance(command, str) and name.lower() not in _NO_BASH:
         found = ops_of(command)

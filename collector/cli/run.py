@@ -24,7 +24,6 @@ from collector.cli.run_telemetry import RunTelemetry
 from collector.cli.specs import find
 from collector.cli.terminal import Terminal
 from collector.index import Index
-from collector.mapping import Claims
 from collector.pipeline import Pipeline
 from evaluator.harness.listener import Listener, Listeners
 from evaluator.harness.outcome import RunOutcome, TestKey
@@ -34,6 +33,7 @@ from evaluator.language import SpecProblems, read_spec
 from evaluator.language.spec import Spec
 
 if TYPE_CHECKING:
+    from collector.mapping import Claims
     from evaluator.behaviors import Program
     from evaluator.language.assertion import Behavior
 
@@ -100,7 +100,7 @@ def run(
     host: str,
     http_port: int | None,
     grpc_port: int | None,
-    mapping: Claims | None,
+    mapping: "Claims | None",
 ) -> None:
     """Run test specs: SPEC is a file, or a folder of *.highbar.yaml (default: specs/).
 
@@ -172,7 +172,7 @@ class _Job:
     ports: Ports
     outputs: Outputs
     report: TerminalReport
-    mapping: Claims | None
+    mapping: "Claims | None"
 
     async def run(self) -> RunOutcome:
         everywhere, named = list(self.behaviors), named_behaviors(self.specs)
