@@ -8,7 +8,7 @@ from evaluator.dispatch import Dispatch
 from evaluator.items import Item, NotRecorded
 from evaluator.language.assertion import Behavior
 from evaluator.matchers import OPS, Predicate, compile_matcher
-from evaluator.operators import matchers, monitor
+from evaluator.operators import matchers, monitor, uncertain
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.uncertain import UncertainMonitor
 from evaluator.operators.wording import placed
@@ -57,12 +57,11 @@ class Section:
     def uncertain(self, position: int, certain: Monitor) -> UncertainMonitor:
         """The monitor that takes over when a match is in doubt."""
         roles = self.roles[position]
-        return UncertainMonitor(
-            certain,
-            len(roles),
-            lambda: self.monitor(position),
-            lambda item, role: _doubt(self.predicates[roles[role]], item),
+        return uncertain(
+            self.behaviors[position].assertion,
             self.contract,
+            certain,
+            lambda item, role: _doubt(self.predicates[roles[role]], item),
         )
 
 

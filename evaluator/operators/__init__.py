@@ -22,6 +22,8 @@ from evaluator.operators.eventually import EventuallyMonitor
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.never import NeverMonitor
 from evaluator.operators.order import OrderMonitor
+from evaluator.operators.sequence import UncertainBefore, UncertainOrder
+from evaluator.operators.uncertain import Cause, ExtremesMonitor, UncertainMonitor
 from evaluator.verdict import Contract
 
 
@@ -44,6 +46,18 @@ def monitor(assertion: Assertion, contract: Contract) -> Monitor:
             return AllPathsMonitor(assertion, contract)
         case AnyPath():
             return AnyPathMonitor(assertion, contract)
+
+
+def uncertain(assertion: Assertion, contract: Contract, certain: Monitor, cause: Cause) -> UncertainMonitor:
+    """The monitor that takes over from `certain` when a match is in doubt."""
+    roles = len(matchers(assertion))
+    match assertion:
+        case Before():
+            return UncertainBefore(certain, roles, cause, contract)
+        case Order():
+            return UncertainOrder(certain, roles, cause, contract)
+        case _:
+            return ExtremesMonitor(certain, roles, cause, contract, lambda: monitor(assertion, contract))
 
 
 def matchers(assertion: Assertion) -> tuple[ItemMatcher, ...]:

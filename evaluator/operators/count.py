@@ -46,10 +46,10 @@ class CountMonitor(Monitor):
         return self._over or (self._spec.most is None and self._enough)
 
     @classmethod
-    def agreed(cls, variants: Sequence[Monitor]) -> Result | None:
+    def common(cls, variants: Sequence[Monitor]) -> Result | None:
         # Too few without what is in doubt and too many with it: some number in between may be right.
         few, *_, many = (variant for variant in variants if isinstance(variant, CountMonitor))
-        return None if not few._enough and many._over else super().agreed(variants)
+        return None if not few._enough and many._over else super().common(variants)
 
     def explain(self) -> Explanation:
         size, first = len(self._matches), self._matches.first

@@ -7,7 +7,6 @@ that are there then, never on how they came.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Final
 
 from evaluator.items import Item
@@ -66,13 +65,11 @@ class Monitor(ABC):
         self.feed(new, role)
 
     @classmethod
-    def corners(cls, roles: int) -> Sequence[tuple[bool, ...]]:
-        """The assumptions to compare where matches are in doubt: for each role, whether what may match does."""
-        return tuple(product((False, True), repeat=roles))
+    def common(cls, variants: Sequence["Monitor"]) -> Result | None:
+        """The result that holds whatever is in doubt, from a monitor for each extreme; None if there is none.
 
-    @classmethod
-    def agreed(cls, variants: Sequence["Monitor"]) -> Result | None:
-        """The result that holds whatever is in doubt, from one monitor per corner; None if there is none."""
+        The first one assumes that nothing in doubt matches, the last one that all of it does.
+        """
         results = {variant.result for variant in variants}
         return results.pop() if len(results) == 1 else None
 

@@ -3,18 +3,14 @@
 from collections.abc import Iterator
 
 from evaluator.items import Item
-from evaluator.operators.precedence import Group, group_of
-from evaluator.operators.run import Heads, Run, SeqRun, TimeRun
-
-
-def _by_first(head: Item) -> tuple[int, bool, str, bool, int]:
-    return head.time, head.session is None, head.session or "", head.seq is None, head.seq or 0
+from evaluator.operators.precedence import Group, by_first, group_of
+from evaluator.operators.run import Heads, Run, matches_of
 
 
 class _Firsts(Heads):
     __slots__ = ()
 
-    key = staticmethod(_by_first)
+    key = staticmethod(by_first)
 
 
 class Occurrences:
@@ -46,7 +42,7 @@ class Occurrences:
         group = None if item.seq is None else item.session
         run = self._runs.get(group)
         if run is None:
-            run = self._runs[group] = TimeRun() if group is None else SeqRun()
+            run = self._runs[group] = matches_of(group)
         if not run.add(item):
             return False
         if len(run) > 1:

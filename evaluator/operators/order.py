@@ -46,28 +46,6 @@ class OrderMonitor(Monitor):
         firsts = self.firsts
         return _broken(firsts) is not None or None not in firsts
 
-    @classmethod
-    def corners(cls, roles: int) -> Sequence[tuple[bool, ...]]:
-        # Neighbours in the list take every combination of the two.
-        even = tuple(role % 2 == 0 for role in range(roles))
-        return (False,) * roles, (True,) * roles, even, tuple(not flag for flag in even)
-
-    @classmethod
-    def agreed(cls, variants: Sequence[Monitor]) -> Result | None:
-        result = super().agreed(variants)
-        if result is not Result.FAIL:
-            return result
-        # All four failing is not enough: a choice in between may pass, unless two neighbours cannot be in order.
-        _, _, even, odd = (variant.firsts for variant in variants if isinstance(variant, OrderMonitor))
-        for position in range(len(even)):
-            # Here this matcher has what may match it and the next one has only what surely does.
-            firsts = even if position % 2 == 0 else odd
-            first = firsts[position]
-            then = firsts[position + 1] if position + 1 < len(firsts) else None
-            if first is None or (then is not None and not precedes(first, then)):
-                return result
-        return None
-
     def explain(self) -> Explanation:
         firsts, specs = self.firsts, self._spec.matches
         for position, first in enumerate(firsts):

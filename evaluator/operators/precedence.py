@@ -25,3 +25,8 @@ def by_seq(item: Item) -> tuple[int | None, int]:
 
 def by_time(item: Item) -> int:
     return item.time
+
+
+def by_first(item: Item) -> tuple[int, bool, str, bool, int]:
+    """The key of the first match among the heads of groups: by time, then session (none is last), then seq."""
+    return item.time, item.session is None, item.session or "", item.seq is None, item.seq or 0

@@ -7,7 +7,7 @@ from typing import Any
 from sortedcontainers import SortedKeyList
 
 from evaluator.items import Item
-from evaluator.operators.precedence import by_seq, by_time
+from evaluator.operators.precedence import Group, by_first, by_seq, by_time
 
 
 class Run:
@@ -108,6 +108,31 @@ class TimeRun(Run):
                 items.append(item)
                 return False
         return self._insert(item)
+
+
+class LooseRun(Run):
+    """Items that only time orders; at the same time the one that counts as the first match comes first."""
+
+    __slots__ = ()
+
+    key = staticmethod(by_first)
+
+    def add(self, item: Item) -> bool:
+        items = self._items
+        if items.__class__ is list:
+            if not items:
+                items.append(item)
+                return True
+            last = items[-1]
+            if last.time < item.time or (last.time == item.time and by_first(last) <= by_first(item)):
+                items.append(item)
+                return False
+        return self._insert(item)
+
+
+def matches_of(group: Group) -> Run:
+    """An empty run for the matches of a group, the first match in front."""
+    return LooseRun() if group is None else SeqRun()
 
 
 class Heads(list[Item]):

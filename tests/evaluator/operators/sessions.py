@@ -11,6 +11,7 @@ from tests.evaluator.operators.building import item
 A, B, C = {"event": "a"}, {"event": "b"}, {"where": {"name": {"in": ["a", "c"]}}}
 SECRET = {"input": "secret"}
 TESTED = {"event": "b", "where": {"hangar.note": "secret"}}
+NOTED_A, NOTED = A | {"where": {"hangar.note": "secret"}}, {"where": {"hangar.note": {"not": "other"}}}
 
 ASSERTS: tuple[dict[str, Any], ...] = (
     {"never": A},
@@ -40,6 +41,15 @@ ASSERTS: tuple[dict[str, Any], ...] = (
     {"all": {"paths": {"from": ["file.change"]}, "match": "src/*"}},
     {"all": {"paths": {"from": ["file.change", "diff.files"]}, "match": ["src/*", "*.md"]}},
     {"any": {"paths": {"from": ["diff.files", "file.change"]}, "match": "*.md"}},
+    {"never": NOTED_A},
+    {"count": {"match": TESTED, "min": 1, "max": 2}},
+    {"before": {"first": NOTED_A, "then": TESTED}},
+    {"before": {"first": TESTED, "then": A}},
+    {"order": [A, TESTED]},
+    {"order": [TESTED, NOTED_A, {"event": "c"}]},
+    {"order": [NOTED_A, TESTED, NOTED]},
+    {"each": NOTED, "requires_prior": NOTED_A},
+    {"each": TESTED, "requires_prior": NOTED_A, "within": {"seq": 1}},
 )
 """Every operator, over matchers that overlap and over values that may not have been recorded."""
 
@@ -60,7 +70,7 @@ def random_item(random: Random, *, doubts: bool = False) -> Item:
         parts["path"] = random.choice([None, "src/a.py", "src/b.py", "README.md", "setup.py"])
     if name == "diff.files":
         parts["paths"] = random.choice([[], ["src/a.py"], ["src/a.py", "README.md"], ["setup.py"]])
-    if random.random() < 0.3:
+    if random.random() < (0.5 if doubts else 0.3):
         parts["attrs"] = {"hangar.note": random.choice(["secret", "other"] + [HIDDEN] * doubts)}
     if random.random() < 0.3:
         parts["input"] = random.choice(["a secret", "nothing"])
