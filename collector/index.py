@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from collector.order import in_order
 from collector.sizes import weight
 from collector.units import Limits, Unit, UnitKey, UnitKind
-from evaluator.items import Change, Item
+from evaluator.items import Change, Item, NotRecorded
 
 if TYPE_CHECKING:
     from evaluator.behaviors import Program
@@ -101,11 +101,17 @@ class Index:
         """All items that the unit is judged by, in order: by seq where both have one, else by time."""
         return in_order(self._items_of(unit))
 
-    def blind(self, session: str, cause: str) -> None:
-        """Tool calls of the session cannot be seen, for this cause (a clause): what needs them is unknown."""
+    def blind(self, session: str, why: NotRecorded | None) -> None:
+        """Tool calls of the session, which may be new, cannot be seen, or (None) can: what needs them is unknown."""
         unit = self.open(session)
-        if unit.evaluation is not None:
-            self._tell(Update(unit, None, unit.evaluation.blind(cause)))
+        cause = None if why is None else f"{why.cause}; {why.fix}" if why.fix else why.cause
+        self._tell(Update(unit, None, () if unit.evaluation is None else unit.evaluation.blind(cause)))
+
+    def withdraw(self, session: str) -> None:
+        """What the session was opened for is another's: without items, there is none."""
+        unit = self._sessions.get(session)
+        if unit is not None:
+            self._drop_if_empty(unit)
 
     def cut_all(self, cause: str) -> None:
         """Some of the telemetry is missing, and nobody knows whose: no unit is whole, and none passes."""

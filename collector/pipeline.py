@@ -8,7 +8,7 @@ from typing import Final
 
 from collector.assembly import Assembly
 from collector.export.marker import without_own_output
-from collector.index import Index, UnitKey, UnitKind
+from collector.index import Index, UnitKey, UnitKind, Update
 from collector.oversize import Oversize
 from collector.suspects import Suspects, named_in
 from collector.telemetry import Batch
@@ -27,6 +27,10 @@ class Pipeline:
         self.oversize = Oversize(value_limit) if value_limit is not None else None
         self.suspects = Suspects()
         self._watchers: list[Watcher] = []
+        self._emptied: list[str] = []
+        """Sessions whose last item turned out to be another's."""
+        if self.assembly.visibility is not None:
+            index.listen(self._follow_evictions)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Show every batch to `watcher` after the index has it. Returns what stops that."""
@@ -38,7 +42,13 @@ class Pipeline:
         if self.oversize is not None:
             self.oversize.take_out(batch)
         assembled = self.assembly.add(batch, sight=bool(self._watchers))
+        for seen, present, unseen in assembled.sights:  # before items that may close what they are about
+            if present:
+                self.index.blind(seen, unseen)
+            else:
+                self.index.withdraw(seen)
         self.index.apply(assembled.changes, share=_share(batch))
+        self._open_emptied()
         for session, job, cause in assembled.losses:
             if session is not None:
                 self.index.cut(UnitKey(UnitKind.SESSION, session), cause)
@@ -58,6 +68,24 @@ class Pipeline:
             self.suspects.add(trace, cause)
         for unit in set(named_in(batch)):
             self.index.cut(unit, cause)
+
+    def _follow_evictions(self, update: Update) -> None:
+        kind, session = update.unit.key
+        if not update.evicted or kind is not UnitKind.SESSION or self.assembly.visibility is None:
+            return
+        if update.unit.cut is None:
+            self._emptied.append(session)
+        else:
+            self.assembly.visibility.drop(session)
+
+    def _open_emptied(self) -> None:
+        """A session without items that has spans of its own is one all the same."""
+        while self._emptied:
+            session = self._emptied.pop()
+            visibility = self.assembly.visibility
+            sight = None if visibility is None else visibility.last(session)
+            if sight is not None and sight.present:
+                self.index.blind(session, sight.unseen)
 
 
 def _share(batch: Batch) -> int:

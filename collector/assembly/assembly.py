@@ -20,6 +20,7 @@ from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
 from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContexts, Trace, own_context, shared_context
 from collector.assembly.unheard import unheard, unheard_request
+from collector.assembly.visibility import Sight, Visibility
 from collector.conventions import coding_agents, trace_contract
 from collector.conventions.reading import Reading, Role
 from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
@@ -44,15 +45,18 @@ class Assembled:
     sightings: list[Sighting] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
     """What is known to be missing of sessions and jobs, or is unreadable: none of them is whole."""
+    sights: list[Sight] = field(default_factory=list)
+    """Of which sessions tool calls cannot be seen or again can, where `Assembly` is `watched` for it."""
 
 
 class Assembly:
     """Puts telemetry together. Owned by one event loop."""
 
-    def __init__(self, mapping: "Claims | None" = None) -> None:
-        """What `mapping` claims, no convention reads."""
+    def __init__(self, mapping: "Claims | None" = None, *, watched: bool = False) -> None:
+        """What `mapping` claims, no convention reads. `watched`: each batch says of which sessions calls are seen."""
         self._mapping = mapping
         self._traces: dict[bytes, Trace] = {}
+        self.visibility = Visibility(self._traces) if watched else None
         self._placed: dict[Owner, None] = {}
         """Owners that are new, or whose ancestors are."""
         self._dirty: dict[Owner, None] = {}
@@ -83,6 +87,8 @@ class Assembly:
         self._joins.settle()
         for owner in self._affected():
             assembled.changes.extend(changes_of(owner))
+        if self.visibility is not None:
+            assembled.sights = self.visibility.settle(self._dirty)
         self._dirty.clear()
         assembled.losses = self._losses.told()
         return assembled
@@ -162,6 +168,8 @@ class Assembly:
                 node.above = None
             self._joins.settle()
             self._dirty.clear()
+            if self.visibility is not None:
+                self.visibility.forget(trace_id)
         return trace is not None and bool(trace.waiting)
 
     def _add_span(self, span: Span, sightings: list[Sighting] | None) -> None:
@@ -274,6 +282,8 @@ class Assembly:
         for other in changed:
             for owner in other.owners:
                 self._placed[owner] = None
+        if self.visibility is not None:
+            self.visibility.placed(trace, node, changed)
 
     def _add_log(self, log: LogRecord) -> None:
         trace = self._trace(log.trace_id)

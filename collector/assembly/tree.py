@@ -56,6 +56,7 @@ class Node:
         "fingerprint",
         "owners",
         "role",
+        "seen_in",
         "settled",
         "span_id",
         "trace_id",
@@ -77,6 +78,8 @@ class Node:
         self.owners: tuple[Any, ...] = ()
         """What makes items of this span; told when the context changes."""
         self.agent_name: str | None = None
+        self.seen_in: str | None = None
+        """The session under which it counts in `Visibility`."""
         self._down: tuple[Context, Context] | None = None
         """Its context, and what that is for its children: they share one."""
 

@@ -49,7 +49,7 @@ class BadFiles(NothingRan):
 def blind(index: Index, assembly: Assembly) -> None:
     """Tell the index of which sessions tool calls cannot be seen."""
     for session, why in assembly.blind().items():
-        index.blind(session, f"{why.cause}; {why.fix}" if why.fix else why.cause)
+        index.blind(session, why)
 
 
 def behavior_units(

@@ -69,7 +69,8 @@ class Serving:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.index = Index(Program(settings.behaviors, settings.contract), limits=settings.limits)
-        self.pipeline = Pipeline(self.index, Assembly(settings.mapping), value_limit=settings.value_limit)
+        assembly = Assembly(settings.mapping, watched=True)
+        self.pipeline = Pipeline(self.index, assembly, value_limit=settings.value_limit)
         self.live = Live(
             self.index,
             token=settings.token,
