@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from evaluator.items import Change, Item
-from evaluator.verdict import Contract
+from evaluator.items import Change, Item, NotRecorded
+from evaluator.verdict import Contract, Result
 from tests.evaluator.operators import reference
 from tests.evaluator.operators.building import behaviors, evaluation, item
 
 UNITS = int(os.environ.get("SPANBAR_UNITS", "40"))
 
 A, B, EITHER = {"event": "a"}, {"event": "b"}, {"where": {"name": {"in": ["a", "c"]}}}
+SHOWN = {"where": {"hangar.note": "secret"}}
+HIDDEN = NotRecorded("content capture is off")
 
 CASES: tuple[tuple[dict[str, Any], int], ...] = (
     ({"never": A}, 1),
@@ -39,6 +41,14 @@ CASES: tuple[tuple[dict[str, Any], int], ...] = (
     ({"each": B, "requires_prior": A, "within": {"turns": 1}}, 2),
     ({"all": {"paths": {"from": ["file.change"]}, "match": "src/*"}}, 1),
     ({"any": {"paths": {"from": ["file.change"]}, "match": "src/*"}}, 1),
+    ({"never": A | SHOWN}, 1),
+    ({"count": {"match": A | SHOWN, "max": 1}}, 2),
+    ({"before": {"first": A | SHOWN, "then": B}}, 2),
+    ({"before": {"first": A, "then": B | SHOWN}}, 2),
+    ({"order": [A, B | SHOWN]}, 2),
+    ({"order": [A | SHOWN, B]}, 2),
+    ({"each": B, "requires_prior": A | SHOWN}, 2),
+    ({"each": B | SHOWN, "requires_prior": A}, 2),
 )
 """Behaviors, with how many further items it can take to change a result that is not final."""
 
@@ -48,7 +58,10 @@ def names_of(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
     if "all" in assertion or "any" in assertion:
         paths = [{"path": "src/a"}, {"path": "docs/b"}, {"path": None}]
         return [{"name": "x"}, *({"name": "file.change"} | path for path in paths)]
-    return [{"name": name} for name in ("a", "b", "c", "x")]
+    named = [{"name": name} for name in ("a", "b", "c", "x")]
+    if "hangar.note" not in str(assertion):
+        return named
+    return [one | {"attrs": {"hangar.note": note}} for one in named[:2] for note in ("secret", HIDDEN)] + named[3:]
 
 
 def unit(random: Random, names: Sequence[dict[str, Any]]) -> list[Item]:
@@ -129,6 +142,8 @@ def test_a_result_is_final_exactly_when_nothing_can_change_it(
                 ),
                 None,
             )
+            if HIDDEN in (one.attributes.get("hangar.note") for one in here) and result is Result.UNKNOWN:
+                changed = here  # what was not recorded may yet be told
             assert found.verdict.final == (changed is None), (here, changed)
             final_at = (final_at or number) if found.verdict.final else None
             if found.verdict.final and not found.revised:
