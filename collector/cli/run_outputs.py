@@ -12,7 +12,7 @@ from collector.cli.endings import NothingRan
 from collector.export.destination import DestinationError
 from collector.index import Index
 from collector.receiver import Received
-from collector.receiver.http import ASGIApp
+from collector.receiver.asgi import ASGIApp
 from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import RunOutcome
 

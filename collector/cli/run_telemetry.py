@@ -7,9 +7,9 @@ from pathlib import Path
 
 from collector.pipeline import Pipeline
 from collector.receiver import Received, Receiver
+from collector.receiver.asgi import ASGIApp
 from collector.receiver.files import FileProblem
 from collector.receiver.following import Following
-from collector.receiver.http import ASGIApp
 from collector.telemetry import Batch
 from evaluator.harness.sighting import Watcher
 from evaluator.harness.telemetry import Endpoints, TraceFile

@@ -1,9 +1,7 @@
-"""OTLP/HTTP as an ASGI application: `/v1/traces`, `/v1/logs` and `/v1/metrics`; every other path is another app's."""
+"""OTLP/HTTP without a transport: the head and the body of a request in, its answer out."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -13,10 +11,6 @@ from collector.receiver.intake import Format, Intake, Reason, Refused, Signal
 from collector.receiver.loopback import is_foreign
 from collector.receiver.schema import ExportResponse, RpcStatus
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 PATHS: Final = {f"/v1/{signal}": signal for signal in Signal}
@@ -40,98 +34,109 @@ _STATUS: Final = {
 FOREIGN: Final = (
     "without a token, telemetry is taken only under this machine's own names: localhost, 127.0.0.1, [::1]"
 )
+_TEXT: Final = b"text/plain; charset=utf-8"
 
 
-class _Disconnected(Exception):
-    """The client went away before its request was whole."""
+class Answer(NamedTuple):
+    """A response. `headers` are those beside Content-Type and Content-Length; without a type there is no body."""
+
+    status: HTTPStatus
+    content_type: bytes
+    body: bytes
+    headers: Headers
 
 
-class OtlpApp:
-    """The ASGI application. `in_flight` are the tasks that handle an OTLP request at the moment."""
+class OtlpHttp:
+    """Answers the requests for `/v1/traces`, `/v1/logs` and `/v1/metrics`."""
 
-    def __init__(self, intake: Intake, app: ASGIApp | None = None, *, local: bool = False) -> None:
+    def __init__(self, intake: Intake, *, local: bool = False) -> None:
         """`local`: refuse what pages of other sites may have sent."""
-        self._intake = intake
-        self._local = local
-        self._app = app
-        self.in_flight: set[asyncio.Task[Any]] = set()
+        self.intake = intake
+        self.local = local
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        signal = PATHS.get(scope["path"]) if scope["type"] == "http" else None
-        if signal is not None:
-            await self._otlp(signal, scope, receive, send)
-        elif self._app is not None:
-            await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            text = f"{scope['path']} is not served here. OTLP/HTTP is taken at POST {', '.join(PATHS)}.\n"
-            await _respond(send, HTTPStatus.NOT_FOUND, b"text/plain; charset=utf-8", text.encode(), [])
-        else:
-            raise RuntimeError(f"{scope['type']} is not served")
-
-    async def _otlp(self, signal: Signal, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
+    def begin(self, signal: Signal, method: str, headers: dict[bytes, bytes]) -> "Export | Answer":
+        """What is to be done once the head is there: take the body, or answer without it. Names are lower-case."""
         cors = _cors(headers.get(b"origin"))
-        if scope["method"] == "OPTIONS":
-            await _respond(send, HTTPStatus.NO_CONTENT, b"", b"", [*cors, (b"allow", b"POST, OPTIONS")])
-            return
-        if scope["method"] != "POST":
-            text = f"{scope['method']} {scope['path']}: use POST with an OTLP request as its body.\n"
-            allow = (b"allow", b"POST, OPTIONS")
-            await _respond(send, HTTPStatus.METHOD_NOT_ALLOWED, b"text/plain; charset=utf-8", text.encode(), [allow])
-            return
-        task = asyncio.current_task()
-        assert task is not None
-        self.in_flight.add(task)
-        try:
-            await self._export(signal, headers, receive, send, cors)
-        finally:
-            self.in_flight.discard(task)
-
-    async def _export(
-        self, signal: Signal, headers: dict[bytes, bytes], receive: Receive, send: Send, cors: Headers
-    ) -> None:
+        if method == "OPTIONS":
+            return Answer(HTTPStatus.NO_CONTENT, b"", b"", [*cors, (b"allow", b"POST, OPTIONS")])
+        if method != "POST":
+            text = f"{method} /v1/{signal}: use POST with an OTLP request as its body.\n"
+            return Answer(HTTPStatus.METHOD_NOT_ALLOWED, _TEXT, text.encode(), [(b"allow", b"POST, OPTIONS")])
         media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         body_format = _FORMATS.get(media_type)
-        answer_format = Format.PROTOBUF if body_format is Format.PROTOBUF else Format.JSON
+        export = Export(self.intake, signal, body_format, headers, cors)
         try:
-            if self._local and is_foreign(headers.get(b"host"), headers.get(b"origin")):
-                raise self._intake.refuse(Reason.FOREIGN, FOREIGN)
-            self._intake.admit(headers.get(b"authorization"))
+            if self.local and is_foreign(headers.get(b"host"), headers.get(b"origin")):
+                raise self.intake.refuse(Reason.FOREIGN, FOREIGN)
+            self.intake.admit(headers.get(b"authorization"))
             if body_format is None or (body_format is Format.LINES and signal is not Signal.TRACES):
-                raise self._intake.refuse(Reason.UNSUPPORTED, _unsupported(media_type, signal))
-            body = self._decompress(await self._body(headers, receive), headers)
-            decoded = self._intake.take(signal, body_format, body)
+                raise self.intake.refuse(Reason.UNSUPPORTED, _unsupported(media_type, signal))
+            length = headers.get(b"content-length", b"")
+            if length.isdigit() and int(length) > LIMIT:
+                raise self.intake.refuse(Reason.TOO_LARGE, f"the body has {int(length)} bytes, more than {LIMIT}")
         except Refused as refused:
-            self._intake.refused(signal, refused)
-            status, answer = _refusal(refused, answer_format)
-            await _respond(send, status, answer_format.encode(), answer, cors + _refusal_headers(refused))
-        except _Disconnected:
-            return
-        else:
-            answer = _success(decoded, signal, answer_format)
-            await _respond(send, HTTPStatus.OK, answer_format.encode(), answer, cors)
+            return export.refusal(refused)
+        return export
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
-        length = headers.get(b"content-length", b"")
-        if length.isdigit() and int(length) > LIMIT:
-            raise self._intake.refuse(Reason.TOO_LARGE, f"the body has {int(length)} bytes, more than {LIMIT}")
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise _Disconnected
-            piece: bytes = message.get("body", b"")
-            size += len(piece)
-            if size > LIMIT:
-                raise self._intake.refuse(Reason.TOO_LARGE, f"the body has more than {LIMIT} bytes")
-            pieces.append(piece)
-            if not message.get("more_body"):
-                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def _decompress(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
+class Export:
+    """A request whose head was accepted and whose body comes piece by piece."""
+
+    __slots__ = ("_body_format", "_cors", "_headers", "_intake", "_pieces", "_signal", "_size")
+
+    def __init__(
+        self,
+        intake: Intake,
+        signal: Signal,
+        body_format: Format | None,
+        headers: dict[bytes, bytes],
+        cors: Headers,
+    ) -> None:
+        self._intake = intake
+        self._signal = signal
+        self._body_format = body_format
+        self._headers = headers
+        self._cors = cors
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> Answer | None:
+        """Take a piece of the body; the answer, if the body is too large already."""
+        self._size += len(piece)
+        if self._size > LIMIT:
+            self._pieces.clear()
+            return self.refusal(self._intake.refuse(Reason.TOO_LARGE, f"the body has more than {LIMIT} bytes"))
+        self._pieces.append(piece)
+        return None
+
+    def answer(self) -> Answer:
+        """Decode the body, which is whole, hand on what it has, and say what came of it."""
+        body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        assert self._body_format is not None
         try:
-            return decompress(body, headers.get(b"content-encoding", b"").decode("latin-1"))
+            decoded = self._intake.take(self._signal, self._body_format, self._decompress(body))
+        except Refused as refused:
+            return self.refusal(refused)
+        answered = _success(decoded, self._signal, self._answer_format)
+        return Answer(HTTPStatus.OK, self._answer_format.encode(), answered, self._cors)
+
+    def refusal(self, refused: Refused) -> Answer:
+        """A google.rpc.Status in the format of the request (OTLP/HTTP, "Failures")."""
+        self._intake.refused(self._signal, refused)
+        status, code = _STATUS[refused.reason]
+        if self._answer_format is Format.PROTOBUF:
+            body = RpcStatus(code=code, message=str(refused)).SerializeToString()
+        else:
+            body = orjson.dumps({"code": code, "message": str(refused)})
+        return Answer(status, self._answer_format.encode(), body, self._cors + _refusal_headers(refused))
+
+    @property
+    def _answer_format(self) -> Format:
+        return Format.PROTOBUF if self._body_format is Format.PROTOBUF else Format.JSON
+
+    def _decompress(self, body: bytes) -> bytes:
+        try:
+            return decompress(body, self._headers.get(b"content-encoding", b"").decode("latin-1"))
         except TooLarge as error:
             raise self._intake.refuse(Reason.TOO_LARGE, str(error)) from None
         except Corrupt as error:
@@ -140,29 +145,9 @@ class OtlpApp:
             raise self._intake.refuse(Reason.UNSUPPORTED, str(error)) from None
 
 
-def _unsupported(media_type: bytes, signal: Signal) -> str:
-    lines = f", or {Format.LINES} with trace-contract records" if signal is Signal.TRACES else ""
-    found = f"content type {media_type.decode('latin-1')!r}" if media_type else "a request without content type"
-    return f"{found} is not supported: send {Format.PROTOBUF} or {Format.JSON}{lines}"
-
-
-def _refusal(refused: Refused, answer_format: Format) -> tuple[HTTPStatus, bytes]:
-    """The HTTP status, and a google.rpc.Status in the format of the request (OTLP/HTTP, "Failures")."""
-    status, code = _STATUS[refused.reason]
-    if answer_format is Format.PROTOBUF:
-        return status, RpcStatus(code=code, message=str(refused)).SerializeToString()
-    return status, orjson.dumps({"code": code, "message": str(refused)})
-
-
-def _refusal_headers(refused: Refused) -> Headers:
-    headers: Headers = []
-    if refused.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % max(1, round(refused.retry_after))))
-    if refused.reason is Reason.UNAUTHENTICATED:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if refused.reason is Reason.TOO_LARGE:
-        headers.append((b"connection", b"close"))
-    return headers
+def not_found(path: str) -> Answer:
+    text = f"{path} is not served here. OTLP/HTTP is taken at POST {', '.join(PATHS)}.\n"
+    return Answer(HTTPStatus.NOT_FOUND, _TEXT, text.encode(), [])
 
 
 def export_response(decoded: Decoded) -> bytes:
@@ -182,6 +167,23 @@ def _success(decoded: Decoded, signal: Signal, answer_format: Format) -> bytes:
     return orjson.dumps({"partialSuccess": {key: str(decoded.rejected), "errorMessage": decoded.reason}})
 
 
+def _unsupported(media_type: bytes, signal: Signal) -> str:
+    lines = f", or {Format.LINES} with trace-contract records" if signal is Signal.TRACES else ""
+    found = f"content type {media_type.decode('latin-1')!r}" if media_type else "a request without content type"
+    return f"{found} is not supported: send {Format.PROTOBUF} or {Format.JSON}{lines}"
+
+
+def _refusal_headers(refused: Refused) -> Headers:
+    headers: Headers = []
+    if refused.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % max(1, round(refused.retry_after))))
+    if refused.reason is Reason.UNAUTHENTICATED:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if refused.reason is Reason.TOO_LARGE:
+        headers.append((b"connection", b"close"))
+    return headers
+
+
 def _cors(origin: bytes | None) -> Headers:
     """What lets a page that is served from this machine export from the browser."""
     if origin is None or is_foreign(None, origin):
@@ -192,9 +194,3 @@ def _cors(origin: bytes | None) -> Headers:
         (b"access-control-allow-headers", b"content-type, content-encoding, authorization, traceparent, baggage"),
         (b"vary", b"origin"),
     ]
-
-
-async def _respond(send: Send, status: HTTPStatus, content_type: bytes, body: bytes, headers: Headers) -> None:
-    about_body = [(b"content-type", content_type), (b"content-length", b"%d" % len(body))] if content_type else []
-    await send({"type": "http.response.start", "status": int(status), "headers": about_body + headers})
-    await send({"type": "http.response.body", "body": body})

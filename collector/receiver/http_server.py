@@ -1,90 +1,112 @@
-"""An HTTP server in the running event loop: uvicorn's protocol without its signal handlers, main loop and exits."""
+"""The HTTP server of the receiver: OTLP itself, an application if there is one, and gRPC passed on, on one port."""
 
 import asyncio
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
-import uvicorn
-from uvicorn.server import ServerState
-
-from collector.receiver.http import ASGIApp
+from collector.receiver.asgi import ASGIApp, OtlpApp
+from collector.receiver.connection import Connection, Connections
+from collector.receiver.http import OtlpHttp
 from collector.receiver.one_port import Grpc, OnePort, Tunnel
+
+if TYPE_CHECKING:
+    from collector.receiver.application import Application
+
+BACKLOG: Final = 2_048
+KEEP_ALIVE: Final = 75.0
+"""s after which a connection on which nothing comes is closed, at the earliest; at the latest after twice as long."""
 
 
 class HttpServer:
-    """Serves an ASGI application on one host and port; port 0 takes a free one.
+    """Serves OTLP, and with `app` everything else, on one host and port; port 0 takes a free one.
 
     Connections that speak HTTP/2 are passed on to the server that `grpc` names.
     """
 
-    def __init__(self, app: ASGIApp, host: str, port: int, *, lifespan: bool, grpc: Grpc) -> None:
+    def __init__(self, otlp: OtlpHttp, host: str, port: int, *, app: ASGIApp | None, grpc: Grpc) -> None:
         self.host = host
         self.port = port
-        self._config = uvicorn.Config(
-            app,
-            http="httptools",
-            ws="none",
-            loop="none",
-            lifespan="auto" if lifespan else "off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=75,
-        )
-        self._state = ServerState()
+        self._otlp = otlp
+        self._app = OtlpApp(otlp, app) if app is not None else None
+        self._application: Application | None = None
+        self._connections = Connections()
         self._grpc = grpc
         self._tunnels: set[Tunnel] = set()
+        self._listener: socket.socket | None = None
         self._server: asyncio.Server | None = None
-        self._lifespan: Any = None
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    def bind(self) -> None:
+        """Take the port: clients can connect from now on, and are served from `start` on.
+
+        Raises `OSError` if the address cannot be had.
+        """
+        self._listener = _listen(self.host, self.port)
+        self.port = self._listener.getsockname()[1]
 
     async def start(self) -> None:
-        """Begin to listen. Raises `OSError` if the address cannot be had."""
-        listener = _listen(self.host, self.port)
-        self.port = listener.getsockname()[1]
-        config = self._config
-        config.load()
-        self._lifespan = config.lifespan_class(config)
-        await self._lifespan.startup()
-        if self._lifespan.should_exit:
-            listener.close()
-            raise RuntimeError("the application could not start; see its log")
+        """Begin to serve; `bind`s first if that was not done."""
+        if self._listener is None:
+            self.bind()
+        assert self._listener is not None
+        elsewhere = None
+        if self._app is not None:
+            # Loading uvicorn takes long beside a short run that serves no page.
+            from collector.receiver.application import Application
+
+            self._application = Application(self._app)
+            try:
+                await self._application.start()
+            except RuntimeError:
+                self._listener.close()
+                self._listener = None
+                raise
+            elsewhere = self._application.connection
 
         def http() -> asyncio.Protocol:
-            make: Any = config.http_protocol_class
-            made: asyncio.Protocol = make(config=config, server_state=self._state, app_state=self._lifespan.state)
-            return made
+            return Connection(self._otlp, self._connections, elsewhere)
 
         def protocol() -> asyncio.Protocol:
             return OnePort(http, self._grpc, self._tunnels)
 
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(protocol, sock=listener, backlog=config.backlog)
+        self._server = await loop.create_server(protocol, sock=self._listener, backlog=BACKLOG)
+        self._sweep()
 
     def close(self) -> None:
         """Accept no new connection, and no new request on those there are."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         if self._server is not None:
             self._server.close()
-        for connection in list(self._state.connections):
-            connection.shutdown()
+        elif self._listener is not None:
+            self._listener.close()
+        for connection in list(self._connections.open):
+            connection.shut_down()
+        if self._application is not None:
+            self._application.shut_down()
+
+    async def finished(self) -> None:
+        """Wait until every OTLP request that is under way is answered."""
+        await self._connections.finished()
+        if self._app is not None and self._app.in_flight:
+            await asyncio.wait(self._app.in_flight)
 
     async def stop(self) -> None:
-        """End: what still runs (streams of the application) is cancelled, and its connection closed."""
+        """End: what still runs is cancelled, and its connection closed."""
         self.close()
-        tasks = set(self._state.tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-        for connection in list(self._state.connections):
-            transport: Any = connection.transport
-            transport.close()
+        for connection in list(self._connections.open):
+            connection.close()
         for tunnel in list(self._tunnels):
             tunnel.close()
-        if self._lifespan is not None:
-            await self._lifespan.shutdown()
-        self._server = None
+        if self._application is not None:
+            await self._application.stop()
+            self._application = None
+        self._server = self._listener = None
+
+    def _sweep(self) -> None:
+        self._connections.end_idle()
+        self._sweeping = asyncio.get_running_loop().call_later(KEEP_ALIVE, self._sweep)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -93,6 +115,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(BACKLOG)
         listener.setblocking(False)
     except OSError:
         listener.close()

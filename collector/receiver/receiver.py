@@ -1,10 +1,12 @@
 """The receiver: OTLP/HTTP and OTLP/gRPC in one event loop, and one sink for what arrives."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from collector.receiver.http import ASGIApp, OtlpApp
+from collector.receiver.asgi import ASGIApp
+from collector.receiver.http import OtlpHttp
 from collector.receiver.http_server import HttpServer
 from collector.receiver.intake import Counters, Intake, Received
 from collector.receiver.loopback import is_loopback
@@ -43,8 +45,8 @@ class Receiver:
     ) -> None:
         self.host = host
         self._intake = Intake(sink, raw, token, on_problem, on_loss)
-        self._otlp = OtlpApp(self._intake, app, local=token is None and is_loopback(host))
-        self._http = HttpServer(self._otlp, host, http_port, lifespan=app is not None, grpc=self._grpc_address)
+        otlp = OtlpHttp(self._intake, local=token is None and is_loopback(host))
+        self._http = HttpServer(otlp, host, http_port, app=app, grpc=self._grpc_address)
         self._grpc = None if grpc_port is None else _grpc_server(self._intake, host, grpc_port)
         self._inner_grpc: GrpcServer | None = None
         """Serves the gRPC of the HTTP port where there is no gRPC port."""
@@ -86,11 +88,11 @@ class Receiver:
         """Take no new request, let those under way finish (at most `GRACE` seconds), and end."""
         self._intake.stopping = True
         self._http.close()
-        under_way = set(self._otlp.in_flight)
         servers = [server for server in (self._grpc, self._inner_grpc) if server is not None]
         finishing = [asyncio.create_task(server.stop(GRACE)) for server in servers]
-        if under_way or finishing:
-            await asyncio.wait([*under_way, *finishing], timeout=GRACE)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await self._http.finished()
         for task in finishing:
             await task
         await self._http.stop()

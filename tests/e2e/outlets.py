@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from collector.receiver import Receiver
-from collector.receiver.http import ASGIApp
+from collector.receiver.asgi import ASGIApp
 from collector.telemetry import Span
 from tests.e2e.browser import chromium, opened
 from tests.e2e.collector.process import Collector

@@ -580,7 +580,7 @@ async def test_a_client_that_goes_away_leaves_nothing_behind() -> None:
         await begin_request(writer, TRACES.SerializeToString())
         await until(lambda: run.receiver.counters.requests == 1)
         writer.close()
-        await until(lambda: not run.receiver._otlp.in_flight)
+        await until(lambda: not run.receiver._http._connections.under_way)
 
     assert run.batches == []
 

@@ -1,0 +1,266 @@
+"""A connection that speaks HTTP/1.1 with OTLP in it: requests are decoded and answered as their last byte arrives.
+
+Live telemetry is one small request after another, where a server for applications costs more than what it serves. A
+request for anything but OTLP is passed on, with its connection, to such a server.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+import httptools
+
+from collector.receiver.http import PATHS, Answer, Export, OtlpHttp, not_found
+from collector.receiver.intake import Reason, Signal
+
+HEAD_LIMIT: Final = 1 << 16
+"""Bytes that the head of a request may have."""
+
+_LOG: Final = logging.getLogger("spanbar.receiver")
+_SIGNALS: Final = {path.encode(): signal for path, signal in PATHS.items()}
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_INVALID: Final = Answer(HTTPStatus.BAD_REQUEST, b"text/plain; charset=utf-8", b"This is no HTTP/1.1 request.\n", [])
+_LONG_HEAD: Final = Answer(
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+    b"text/plain; charset=utf-8",
+    b"The head of the request has more than %d bytes.\n" % HEAD_LIMIT,
+    [],
+)
+_FAILED: Final = Answer(
+    HTTPStatus.INTERNAL_SERVER_ERROR, b"text/plain; charset=utf-8", b"See the server's log.\n", []
+)
+
+Elsewhere = Callable[[], asyncio.Protocol]
+"""Makes the protocol that serves what is not OTLP."""
+
+
+class Connections:
+    """Those of one server. `under_way` have a request that is not answered."""
+
+    def __init__(self) -> None:
+        self.open: set[Connection] = set()
+        self.under_way: set[Connection] = set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def began(self, connection: "Connection") -> None:
+        self.under_way.add(connection)
+        self._idle.clear()
+
+    def ended(self, connection: "Connection") -> None:
+        self.under_way.discard(connection)
+        if not self.under_way:
+            self._idle.set()
+
+    async def finished(self) -> None:
+        """Wait until every request is answered, or its client has gone."""
+        await self._idle.wait()
+
+    def end_idle(self) -> None:
+        """Close those on which nothing has come since the last time."""
+        for connection in list(self.open - self.under_way):
+            connection.end_if_idle()
+
+
+class Connection(asyncio.Protocol):
+    """Reads requests with llhttp and writes an answer to each before the next is read."""
+
+    def __init__(self, otlp: OtlpHttp, connections: Connections, elsewhere: Elsewhere | None) -> None:
+        self._otlp = otlp
+        self._connections = connections
+        self._elsewhere = elsewhere
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport = cast(asyncio.Transport, None)
+        self._begun = False
+        """Whether the first byte of a request has come that is not answered or not whole."""
+        self._start = b""
+        """The begin of a request line, until it shows whether the request is for OTLP."""
+        self._target = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._head_size = 0
+        self._export: Export | None = None
+        self._in_head = True
+        self._last = False
+        """No further request is read."""
+        self._used = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._connections.open.add(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._export = None
+        self._leave()
+
+    def pause_writing(self) -> None:
+        """The client does not read its answers: it shall not send more."""
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        self._transport.resume_reading()
+
+    def data_received(self, data: bytes) -> None:
+        self._used = True
+        if self._elsewhere is not None and not self._begun:
+            self._start += data
+            signal, known = _asked(self._start)
+            if not known and len(self._start) <= HEAD_LIMIT:
+                return
+            data, self._start = self._start, b""
+            if signal is None:
+                self._hand_over(self._elsewhere(), data)
+                return
+        self._head_size += len(data)
+        self._feed(data)
+        if self._in_head and self._head_size > HEAD_LIMIT:
+            self._refuse(_LONG_HEAD)
+
+    def shut_down(self) -> None:
+        """Close now, or once the request that is under way is answered."""
+        self._last = True
+        if self not in self._connections.under_way:
+            self._transport.close()
+
+    def end_if_idle(self) -> None:
+        if self._used:
+            self._used = False
+        else:
+            self.shut_down()
+
+    def close(self) -> None:
+        self._last = True
+        self._transport.close()
+
+    # What the parser calls:
+
+    def on_message_begin(self) -> None:
+        self._begun = self._in_head = True
+        self._target = b""
+        self._headers = {}
+
+    def on_url(self, url: bytes) -> None:
+        self._target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        if self._last or self._parser.should_upgrade():
+            return
+        signal = _signal_of(self._target)
+        if signal is None:
+            if self._elsewhere is not None:
+                # It came in one piece with the request before it. Clients send such a request once more.
+                self.close()
+                return
+            self._answer(not_found(self._target.partition(b"?")[0].decode("latin-1")))
+            return
+        begun = self._otlp.begin(signal, self._parser.get_method().decode("ascii"), self._headers)
+        if isinstance(begun, Answer):
+            self._answer(begun)
+            return
+        self._export = begun
+        self._connections.began(self)
+        if self._headers.get(b"expect", b"").lower() == b"100-continue" and self._parser.get_http_version() == "1.1":
+            self._transport.write(_CONTINUE)
+
+    def on_body(self, body: bytes) -> None:
+        if self._export is not None and (early := self._export.add(body)) is not None:
+            self._answer(early)
+
+    def on_message_complete(self) -> None:
+        if self._parser.should_upgrade():
+            return
+        if self._export is not None:
+            self._answer(self._export.answer())
+        self._begun, self._in_head, self._head_size = False, True, 0
+
+    def _feed(self, data: bytes) -> None:
+        while not self._last or self._export is not None:
+            try:
+                self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                if self._parser.get_method() != b"CONNECT":
+                    data = self._without_offer() + data[upgrade.args[0] :]
+                    self._parser = httptools.HttpRequestParser(self)
+                    continue
+                self._refuse(_INVALID)
+            except httptools.HttpParserCallbackError as error:
+                _LOG.error("a request could not be served", exc_info=error.__context__ or error)
+                self._refuse(_FAILED)
+            except httptools.HttpParserError as error:
+                self._refuse(self._unreadable(str(error)))
+            return
+
+    def _without_offer(self) -> bytes:
+        """The head that was read, without its offer to speak another protocol (the HTTP client of the JDK makes one).
+
+        The parser stops at an offer, and would take the body for that protocol. Only HTTP/1.1 is spoken here.
+        """
+        head = [
+            b"%s %s HTTP/%s" % (self._parser.get_method(), self._target, self._parser.get_http_version().encode())
+        ]
+        head += [b"%s: %s" % header for header in self._headers.items() if header[0] != b"upgrade"]
+        return b"\r\n".join([*head, b"\r\n"])
+
+    def _unreadable(self, why: str) -> Answer:
+        if self._export is None:
+            return _INVALID
+        text = f"the body cannot be read to its end: {why}"
+        return self._export.refusal(self._otlp.intake.refuse(Reason.MALFORMED, text))
+
+    def _refuse(self, answer: Answer) -> None:
+        """Answer what cannot be read on, and end the connection."""
+        if not self._last:
+            self._last = True
+            self._answer(answer)
+
+    def _answer(self, answer: Answer) -> None:
+        self._export = None
+        status, content_type, body, headers = answer
+        keep = not self._last and self._parser.should_keep_alive() and self._parser.get_http_version() == "1.1"
+        keep = keep and (b"connection", b"close") not in headers
+        pieces = [b"HTTP/1.1 %d %s\r\n" % (status, status.phrase.encode())]
+        if content_type:
+            pieces.append(b"content-type: %s\r\ncontent-length: %d\r\n" % (content_type, len(body)))
+        pieces += [b"%s: %s\r\n" % header for header in headers if header[0] != b"connection"]
+        pieces.append(b"\r\n" if keep else b"connection: close\r\n\r\n")
+        if self._parser.get_method() != b"HEAD":
+            pieces.append(body)
+        self._transport.write(b"".join(pieces))
+        self._connections.ended(self)
+        if not keep:
+            self.close()
+
+    def _hand_over(self, protocol: asyncio.Protocol, data: bytes) -> None:
+        self._leave()
+        self._transport.set_protocol(protocol)
+        protocol.connection_made(self._transport)
+        protocol.data_received(data)
+
+    def _leave(self) -> None:
+        self._connections.open.discard(self)
+        self._connections.ended(self)
+
+
+def _asked(start: bytes) -> tuple[Signal | None, bool]:
+    """The signal that a request is for, as far as its first line tells, and whether it tells."""
+    line, ended, _ = start.lstrip(b"\r\n").partition(b"\n")
+    words = line.split(b" ", 2)
+    if len(words) < 3:
+        return None, bool(ended)
+    return _signal_of(words[1]), True
+
+
+def _signal_of(target: bytes) -> Signal | None:
+    found = _SIGNALS.get(target)
+    if found is not None:
+        return found
+    try:
+        path: Any = httptools.parse_url(target).path
+    except httptools.HttpParserInvalidURLError:
+        return None
+    return _SIGNALS.get(path)
