@@ -39,10 +39,10 @@ class Oversize:
 
     def take_out(self, batch: Batch) -> None:
         """Make the batch one without oversized values. Call `units` after the assembly has had it."""
+        self._lost.pop(_NO_TRACE, None)
         if 0 < batch.size <= self.limit:
             return  # nothing in it can be larger than all of it
         self._resources.clear()
-        self._lost.pop(_NO_TRACE, None)
         for span in batch.spans:
             if self._shorten_span(span):
                 self._remember(span.trace_id, span.span_id)

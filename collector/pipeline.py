@@ -3,7 +3,7 @@
 Live requests, recorded files and tests all come through `Pipeline.receive`, in one event loop.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from collector.assembly import Assembly
@@ -27,6 +27,7 @@ class Pipeline:
         self.oversize = Oversize(value_limit) if value_limit is not None else None
         self.suspects = Suspects()
         self._watchers: list[Watcher] = []
+        self._followers: list[Callable[[Sequence[bytes]], None]] = []
         self._emptied: list[str] = []
         """Sessions whose last item turned out to be another's."""
         if self.assembly.visibility is not None:
@@ -36,6 +37,10 @@ class Pipeline:
         """Show every batch to `watcher` after the index has it. Returns what stops that."""
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
+
+    def follow(self, follower: Callable[[Sequence[bytes]], None]) -> None:
+        """Tell `follower` after each batch of which traces it had something new (see `Assembled.touched`)."""
+        self._followers.append(follower)
 
     def receive(self, batch: Batch) -> None:
         batch = without_own_output(batch)
@@ -61,6 +66,8 @@ class Pipeline:
             self.index.cut(unit, cause)
         for watcher in self._watchers:
             watcher.observe(assembled.sightings, assembled.changes)
+        for follower in self._followers:
+            follower(assembled.touched)
 
     def lose(self, batch: Batch, cause: str) -> None:
         """The batch, or a part of it, could not be taken: what it names, now or later, is not whole."""

@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 from collector import conventions
 from collector.assembly import columns, tree
-from collector.assembly.columns import APPROVAL, DIFF_KEY, TEST_RUN, TOOL_KINDS
+from collector.assembly.columns import DIFF_KEY, TOOL_KINDS
 from collector.assembly.derived import CHECKOUT_KEYS, checkouts
 from collector.assembly.executions import Execution
 from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
-from collector.assembly.logs import log_id, raised_in
+from collector.assembly.logs import log_id, part_of, raised_in
 from collector.assembly.losses import NAMELESS, Loss, Losses, events_dropped
-from collector.assembly.owners import Happening, Happenings, Owner, changes_of, session_of, turn_of
+from collector.assembly.owners import (
+    NAMED,
+    Happening,
+    Happenings,
+    Owner,
+    changes_of,
+    happenings_of,
+    session_of,
+    turn_of,
+)
 from collector.assembly.repeated import fingerprint_of, is_sent_again, with_derived_id
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
@@ -34,8 +43,6 @@ CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
 MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | CHECKOUTS | {DIFF_KEY}
 """The attributes that decide what has to be looked at in a span at all; they are found in one pass over it."""
 
-_NAMED: Final = (APPROVAL, TEST_RUN)
-
 
 @dataclass(slots=True)
 class Assembled:
@@ -46,16 +53,24 @@ class Assembled:
     losses: list[Loss] = field(default_factory=list)
     """What is known to be missing of sessions and jobs, or is unreadable: none of them is whole."""
     sights: list[Sight] = field(default_factory=list)
-    """Of which sessions tool calls cannot be seen or again can, where `Assembly` is `watched` for it."""
+    """Of which sessions tool calls cannot be seen or again can, where the assembly is `watched`."""
+    touched: tuple[bytes, ...] = ()
+    """The traces that something new is of, and parts of what is in none, where the assembly is `watched`."""
 
 
 class Assembly:
     """Puts telemetry together. Owned by one event loop."""
 
     def __init__(self, mapping: "Claims | None" = None, *, watched: bool = False) -> None:
-        """What `mapping` claims, no convention reads. `watched`: each batch says of which sessions calls are seen."""
+        """What `mapping` claims, no convention reads.
+
+        `watched` is for what goes on and on: each batch says of which sessions calls are seen, and which traces are
+        not to be forgotten yet; and trace-contract records are not kept.
+        """
         self._mapping = mapping
         self._traces: dict[bytes, Trace] = {}
+        self._outside: dict[bytes, Trace] = {}
+        """Those of them that are none: log records outside of any trace (see `part_of`)."""
         self.visibility = Visibility(self._traces) if watched else None
         self._placed: dict[Owner, None] = {}
         """Owners that are new, or whose ancestors are."""
@@ -68,8 +83,9 @@ class Assembly:
         self._folders: tuple[Resource | None, tuple[str, ...]] = (None, ())
         """The last resource, and the checkouts that it names."""
         self._losses = Losses()
+        self._records = 0
         self._recorded: list[Execution] = []
-        """The calls of trace-contract records, which are in no trace."""
+        """The calls of trace-contract records, which are in no trace, to explain them; where `watched`, none."""
 
     def add(self, batch: Batch, *, sight: bool = True) -> Assembled:
         """Take in a batch, in any order with any other. `sight` is false where nobody looks at the sightings."""
@@ -88,6 +104,7 @@ class Assembly:
         for owner in self._affected():
             assembled.changes.extend(changes_of(owner))
         if self.visibility is not None:
+            assembled.touched = tuple(self.visibility.touched)
             assembled.sights = self.visibility.settle(self._dirty)
         self._dirty.clear()
         assembled.losses = self._losses.told()
@@ -102,15 +119,26 @@ class Assembly:
 
     def place_of(self, trace_id: bytes, span_id: bytes) -> tuple[str | None, str | None]:
         """The session and the job of a span as known by now; of a log record by its `log_id`. None: it names none."""
-        trace = self._traces.get(trace_id)
-        node = trace.nodes.get(span_id) if trace is not None else None
+        traces = [self._traces[trace_id]] if trace_id in self._traces else [] if trace_id else self._outside.values()
+        node = next((trace.nodes[span_id] for trace in traces if span_id in trace.nodes), None)
         return (None, None) if node is None else (session_of(node.context, trace_id), node.context.job)
 
-    def sessions_of(self, trace_id: bytes) -> set[str | None]:
-        """The sessions that spans and log records of a trace are in; None is that of what only names its job."""
+    def places_of(self, trace_id: bytes) -> set[tuple[str | None, str | None]]:
+        """The session and the job of each span and log record of a trace, or of a part of what is in none."""
         trace = self._traces.get(trace_id)
         nodes = trace.nodes.values() if trace is not None else ()
-        return {session_of(node.context, trace_id) for node in nodes}
+        return {(session_of(node.context, trace_id), node.context.job) for node in nodes}
+
+    def reports_in(self, trace_id: bytes) -> bool:
+        """Whether an agent tells in a trace what it does: turns and order are counted on from that."""
+        trace = self._traces.get(trace_id)
+        nodes = trace.nodes.values() if trace is not None else ()
+        return any(isinstance(owner, Reported) for node in nodes for owner in node.owners)
+
+    def size_of(self, trace_id: bytes) -> int:
+        """How many spans and log records are kept of a trace."""
+        trace = self._traces.get(trace_id)
+        return 0 if trace is None else len(trace.nodes)
 
     def blind(self) -> dict[str, NotRecorded]:
         """The sessions whose tool calls cannot be seen, with the reason that their spans give."""
@@ -160,6 +188,7 @@ class Assembly:
         Whether a span in it still waited for its parent, which may have named its session.
         """
         trace = self._traces.pop(trace_id, None)
+        self._outside.pop(trace_id, None)
         if trace is not None:
             for node in trace.nodes.values():
                 for owner in node.owners:
@@ -205,8 +234,8 @@ class Assembly:
             self._own(node, trace, span, reading, marks)
             if reading.tool is not None:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
-        if span.events or DIFF_KEY in marks or span.name in _NAMED:
-            happenings = _happenings(span, marks)
+        if span.events or DIFF_KEY in marks or span.name in NAMED:
+            happenings = happenings_of(span, marks)
             if happenings:
                 node.owners = (*node.owners, Happenings(node, turn_of(attributes), happenings, self._joins))
             for index, event in enumerate(span.events):
@@ -286,15 +315,18 @@ class Assembly:
             self.visibility.placed(trace, node, changed)
 
     def _add_log(self, log: LogRecord) -> None:
-        trace = self._trace(log.trace_id)
-        node = Node(log.trace_id, log_id(log))
-        if node.span_id in trace.nodes:
-            return
         reading = None if self._mapping is None else self._mapping.read_log(log)
         if reading is None:
             reading = conventions.read_log(log)
         shared = shared_context(log.scope.attributes, log.resource.attributes)
-        node.context = _as_claimed(own_context(log.attributes, reading, shared), reading)
+        context = _as_claimed(own_context(log.attributes, reading, shared), reading)
+        trace = self._trace(log.trace_id or part_of(context))
+        if not log.trace_id:
+            self._outside[trace.id] = trace
+        node = Node(log.trace_id, log_id(log))
+        if node.span_id in trace.nodes:
+            return
+        node.context = context
         exception = raised_in(log)
         if exception is not None and log.span_id:
             trace.raised[log.span_id] = exception
@@ -326,11 +358,13 @@ class Assembly:
             node.context = shared_context(reading.context, {})
             if node.context.said is None and node.context.job is None:
                 node.context = node.context._replace(framework=trace_contract.session_of(reading.context))
-            item_id = (b"", b"", len(self._recorded))
+            item_id = (b"", b"", self._records)
+            self._records += 1
             times = reading.start, reading.end
             convention = trace_contract.NAME
             execution = Execution(node, item_id, reading.tool, convention, *times, reading.context, self._joins)
-            self._recorded.append(execution)
+            if self.visibility is None:
+                self._recorded.append(execution)
             if reading.tool.name == UNREADABLE_NAME:
                 self._losses.add(node, NAMELESS)
             self._dirty[execution] = None
@@ -363,18 +397,3 @@ def _as_claimed(context: Context, reading: Reading | None) -> Context:
     if reading is None or not reading.claimed:
         return context
     return context._replace(hangar=reading.session or context.hangar, job=reading.job or context.job)
-
-
-def _happenings(span: Span, marks: Set[str]) -> list[Happening]:
-    """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
-    attributes = span.attributes
-    found = [
-        Happening(index, event.name, event.time, event.attributes)
-        for index, event in enumerate(span.events)
-        if not event.name.startswith(("gen_ai.", "tool.output")) and not coding_agents.is_event(event)
-    ]
-    if span.name in _NAMED:
-        found.append(Happening(None, span.name, span.start, attributes))
-    elif DIFF_KEY in marks:
-        found.append(Happening(None, "", span.start, attributes))
-    return found

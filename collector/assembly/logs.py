@@ -1,8 +1,28 @@
-"""Log records in the assembly: what identifies one, and the exceptions that they report of spans."""
+"""Log records in the assembly: what identifies one, where it is kept, and the exceptions that they report of spans."""
 
 from hashlib import blake2b
+from typing import Final
 
+from collector.assembly.tree import Context
 from collector.telemetry import LogRecord
+
+OUTSIDE: Final = b"outside of traces: "
+"""Begins the name of what log records outside of any trace are kept in; no trace has so long an id."""
+
+NOBODYS: Final = OUTSIDE
+"""Where those are that name neither a session nor a job: no unit is judged by them."""
+
+
+def part_of(context: Context) -> bytes:
+    """Where a log record outside of any trace is kept: with those of its session, else of its job."""
+    if context.said is not None:
+        return part_named("session", context.said)
+    return NOBODYS if context.job is None else part_named("job", context.job)
+
+
+def part_named(kind: str, id: str) -> bytes:
+    """Where the log records outside of any trace of a session or a job are kept."""
+    return OUTSIDE + f"{kind} {id}".encode("utf-8", "surrogatepass")
 
 
 def log_id(log: LogRecord) -> bytes:

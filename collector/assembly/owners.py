@@ -4,18 +4,31 @@ An owner keeps the facts and computes its items from them whenever it is asked; 
 time, and the difference is what the index is told.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from collector.assembly.columns import DIFF_FILES, DIFF_KEY, Place, diff_item, happening_item, integer
+from collector.assembly.columns import (
+    APPROVAL,
+    DIFF_FILES,
+    DIFF_KEY,
+    TEST_RUN,
+    Place,
+    diff_item,
+    happening_item,
+    integer,
+)
 from collector.assembly.tree import Context, Node
-from collector.telemetry import Attributes
+from collector.conventions import coding_agents
+from collector.telemetry import Attributes, Span
 from evaluator.items import Change, Item
 
 if TYPE_CHECKING:
     from collector.assembly.joins import Joins
 
 NO_ITEMS: tuple[Item, ...] = ()
+
+NAMED: Final = (APPROVAL, TEST_RUN)
+"""Names that make a span an event."""
 
 
 class Owner(Protocol):
@@ -64,6 +77,21 @@ class Happening(NamedTuple):
     """"" for what only carries the list of delivered files."""
     time: int
     attributes: Attributes
+
+
+def happenings_of(span: Span, marks: Set[str]) -> list[Happening]:
+    """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
+    attributes = span.attributes
+    found = [
+        Happening(index, event.name, event.time, event.attributes)
+        for index, event in enumerate(span.events)
+        if not event.name.startswith(("gen_ai.", "tool.output")) and not coding_agents.is_event(event)
+    ]
+    if span.name in NAMED:
+        found.append(Happening(None, span.name, span.start, attributes))
+    elif DIFF_KEY in marks:
+        found.append(Happening(None, "", span.start, attributes))
+    return found
 
 
 class Happenings:

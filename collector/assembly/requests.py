@@ -116,9 +116,10 @@ class Request:
         call, held = self.call(), joins.is_held(self)
         run = joins.executed_by(self)
         context = node.context
-        place = Place(
-            (node.trace_id, node.span_id, None, self.position), session_of(context, node.trace_id), context.job
-        )
+        session = session_of(context, node.trace_id)
+        if session is None and context.job is None:
+            return NO_ITEMS  # a log record outside of any trace that names neither
+        place = Place((node.trace_id, node.span_id, None, self.position), session, context.job)
         if run is None and call.status.happened:
             item = tool_item(place, call, {}, None)
             return (derived(item) if item.tool_kind in DERIVED_KINDS else item,)

@@ -87,19 +87,20 @@ class Visibility:
         self._sessions: dict[str, _Session] = {}
         self._numbers: dict[bytes, Counter[str]] = {}
         """How many spans of tools, models and agents a trace has, by their session."""
-        self._touched: dict[bytes, None] = {}
+        self.touched: dict[bytes, None] = {}
+        """The traces in which something is new since the last time."""
         self._changed: dict[str, None] = {}
 
     def placed(self, trace: Trace, node: Node, others: Iterable[Node]) -> None:
         """A span or log record is new in a trace; `others` are the spans whose context changed by that."""
-        self._touched[trace.id] = None
+        self.touched[trace.id] = None
         self._place(trace, node)
         for other in others:
             self._place(trace, other)
 
     def settle(self, owners: Iterable[Any]) -> list[Sight]:
         """What is new since the last time. `owners` are those whose items may have changed meanwhile."""
-        touched = self._touched
+        touched = self.touched
         for owner in owners:
             if isinstance(owner, Request):
                 touched[owner.node.trace_id] = None
@@ -119,7 +120,7 @@ class Visibility:
 
     def forget(self, trace_id: bytes) -> None:
         """The trace is forgotten."""
-        self._touched.pop(trace_id, None)
+        self.touched.pop(trace_id, None)
         for session in self._numbers.pop(trace_id, ()):
             self._sessions[session].forget(trace_id)
 

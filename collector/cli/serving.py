@@ -99,7 +99,7 @@ class Serving:
         self._idle = IdleCloser(self.index, settings.idle)
         self._retention = Retention(self.pipeline.assembly, 2 * settings.idle, self.pipeline.suspects)
         self._retention.follow(self.index)
-        self.pipeline.watch(self._retention)
+        self.pipeline.follow(self._retention.observe)
         self._tasks: list[asyncio.Task[None]] = []
         self._unready: str | None = "it is starting"
         self._losing = False
@@ -226,6 +226,14 @@ class Serving:
             {(("kind", kind), ("state", state)): number for (kind, state), number in states.items()},
         )
         yield single("spanbar_items", "Items that are kept.", "gauge", self.index.items)
+        kept = self._retention
+        yield single("spanbar_kept_records", "Spans and log records that are kept.", "gauge", kept.records)
+        yield single(
+            "spanbar_forgotten_records_total",
+            "Spans and log records that were forgotten to make room: what was open of them is cut.",
+            "counter",
+            kept.forgotten,
+        )
         yield single("spanbar_kept_bytes", "Bytes of items that are kept, about.", "gauge", self.index.bytes)
         if self.pipeline.oversize is not None:
             taken = self.pipeline.oversize.taken

@@ -8,7 +8,7 @@ import pytest
 from collector.assembly import Assembly
 from collector.telemetry import Batch, LogRecord, Span
 from evaluator.items import UNREADABLE_NAME
-from tests.collector.telemetry import TRACE, agent, chat, log, span, tool
+from tests.collector.telemetry import TRACE, agent, chat, items_of, log, span, tool
 
 ASKED = json.dumps([{"role": "assistant", "parts": [{"type": "tool_call", "name": "drop", "arguments": {}}]}])
 
@@ -89,3 +89,10 @@ def test_the_harness_is_told_what_models_ask_for_and_are_shown() -> None:
     ]
     assert [list(each.answers) for each in sightings] == [["c1"], []]
     assert {each.trace_id for each in sightings} == {TRACE}
+
+
+def test_a_request_in_a_log_record_that_names_nobody_is_nobodys() -> None:
+    event = "gen_ai.client.inference.operation.details"
+    asking = log(event, {"gen_ai.output.messages": ASKED.replace('"name"', '"id": "c1", "name"')}, at=10)
+    reply = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "done"}]}]
+    assert items_of(asking, log(event, {"gen_ai.input.messages": json.dumps(reply)}, at=50)) == []
