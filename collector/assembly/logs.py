@@ -1,4 +1,4 @@
-"""Log records in the assembly: what identifies one, where it is kept, and the exceptions that they report of spans."""
+"""Log records in the assembly: what identifies one, where it is kept, and the exceptions that they report."""
 
 from hashlib import blake2b
 from typing import Final
