@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collector.assembly import Assembly
 from collector.cli.endings import NothingRan
 from collector.index import Index, Unit
 from evaluator.harness.outcome import TestKey, UnitBehaviors
@@ -14,6 +13,7 @@ from evaluator.language.problem import SpecProblems
 from evaluator.verdict import BehaviorResult
 
 if TYPE_CHECKING:
+    from collector.assembly import Assembly
     from evaluator.language.assertion import Behavior
 
 
@@ -46,7 +46,7 @@ class BadFiles(NothingRan):
         click.echo(self.message, err=True)
 
 
-def blind(index: Index, assembly: Assembly) -> None:
+def blind(index: Index, assembly: "Assembly") -> None:
     """Tell the index of which sessions tool calls cannot be seen."""
     for session, why in assembly.blind().items():
         index.blind(session, why)

@@ -66,7 +66,7 @@ async def _examine(spec: Spec, ports: Ports, mapping: Claims | None) -> list[Fin
     examination = Examination(arrived)
     pipeline = _Noting(Index(), assembly, arrived)
     async with AsyncExitStack() as stack:
-        telemetry = RunTelemetry(pipeline, host=ports.host, http_port=ports.http, grpc_port=ports.grpc)
+        telemetry = RunTelemetry(lambda: pipeline, host=ports.host, http_port=ports.http, grpc_port=ports.grpc)
         try:
             await telemetry.start()
         except OSError as error:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collector.assembly import Assembly
 from collector.cli.behavior_units import BadFiles, load_behaviors
 from collector.cli.endings import NothingRan
 from collector.cli.garbage import young_collection
@@ -24,7 +23,6 @@ from collector.cli.run_telemetry import RunTelemetry
 from collector.cli.specs import find
 from collector.cli.terminal import Terminal
 from collector.index import Index
-from collector.pipeline import Pipeline
 from evaluator.harness.listener import Listener, Listeners
 from evaluator.harness.outcome import RunOutcome, TestKey
 from evaluator.harness.run import run_specs
@@ -34,6 +32,7 @@ from evaluator.language.spec import Spec
 
 if TYPE_CHECKING:
     from collector.mapping import Claims
+    from collector.pipeline import Pipeline
     from evaluator.behaviors import Program
     from evaluator.language.assertion import Behavior
 
@@ -178,12 +177,10 @@ class _Job:
         everywhere, named = list(self.behaviors), named_behaviors(self.specs)
         judged = tuple(dict.fromkeys([*everywhere, *(behavior for each in named.values() for behavior in each)]))
         index = Index(_program(judged))
-        pipeline = Pipeline(index, Assembly(self.mapping))
-        behaviors = RunBehaviors(index, pipeline.assembly, everywhere, named, tests_naming(self.specs))
         async with AsyncExitStack() as stack:
             outputs = await stack.enter_async_context(self.outputs.opened(index))
             telemetry = RunTelemetry(
-                pipeline,
+                lambda: _pipeline(index, self.mapping),
                 host=self.ports.host,
                 http_port=self.ports.http,
                 grpc_port=self.ports.grpc,
@@ -198,6 +195,9 @@ class _Job:
                 self.report.live_at(telemetry.endpoints.http)
             stack.push_async_callback(telemetry.stop)
             stack.push_async_callback(outputs.say_goodbye)
+            behaviors = RunBehaviors(
+                index, lambda: telemetry.pipeline.assembly, everywhere, named, tests_naming(self.specs)
+            )
             listener: Listener = Listeners([behaviors, self.report, *outputs.listeners])
             return await run_specs(
                 self.specs,
@@ -206,6 +206,13 @@ class _Job:
                 options=self.options,
                 behaviors=behaviors if judged else None,
             )
+
+
+def _pipeline(index: Index, mapping: "Claims | None") -> "Pipeline":
+    from collector.assembly import Assembly
+    from collector.pipeline import Pipeline
+
+    return Pipeline(index, Assembly(mapping))
 
 
 def _program(behaviors: "Sequence[Behavior]") -> "Program | None":

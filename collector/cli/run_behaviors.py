@@ -1,10 +1,9 @@
 """Behaviors over what the tests make the agent do: `evaluator.harness.telemetry.Behaviors` over the index."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from collector.assembly import Assembly
 from collector.cli.behavior_units import behavior_units, blind
 from collector.index import Index, Unit, UnitKey, UnitKind, Update
 from evaluator.expectations.reason import Reason
@@ -14,6 +13,7 @@ from evaluator.harness.telemetry import Executions
 from evaluator.verdict import BehaviorResult, Result, Severity
 
 if TYPE_CHECKING:
+    from collector.assembly import Assembly
     from evaluator.language.assertion import Behavior
 
 
@@ -26,7 +26,7 @@ class RunBehaviors(Listener):
     def __init__(
         self,
         index: Index,
-        assembly: Assembly,
+        assembly: "Callable[[], Assembly]",
         everywhere: "Sequence[Behavior]",
         named: "Mapping[Path, Sequence[Behavior]]",
         tests: Mapping[TestKey, Sequence[Path]],
@@ -48,7 +48,7 @@ class RunBehaviors(Listener):
 
     def end(self) -> tuple[UnitBehaviors, ...]:
         """Close every unit; an execution that left none has the empty unit of its trace, so that it is judged too."""
-        for session, trace_id in self._assembly.sessions():
+        for session, trace_id in self._assembly().sessions():
             self._index.open(session)
             self._traces.setdefault(UnitKey(UnitKind.SESSION, session), set()).add(trace_id)
         seen = set().union(*self._traces.values())
@@ -59,7 +59,7 @@ class RunBehaviors(Listener):
                 self._index.open(turn.trace_id)
                 key = UnitKey(UnitKind.SESSION, turn.trace_id)
                 self._traces.setdefault(key, set()).add(bytes.fromhex(turn.trace_id))
-        blind(self._index, self._assembly)
+        blind(self._index, self._assembly())
         self._index.close_all()
         units = behavior_units(self._index, self._tests, self._relevant)
         return tuple(unit for unit in units if unit.results)

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collector.cli.endings import NothingRan
-from collector.export.destination import DestinationError
 from collector.index import Index
-from collector.receiver import Received
-from collector.receiver.asgi import ASGIApp
 from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import RunOutcome
 
@@ -22,11 +19,13 @@ if TYPE_CHECKING:
     from collector.export.forward import Forwarder
     from collector.export.record import Recorder
     from collector.live.app import Live
+    from collector.receiver import Received
+    from collector.receiver.asgi import ASGIApp
 
 LAST_WORDS = 10.0
 """Seconds that what waits to be exported or forwarded has at the end."""
 
-Raw = Callable[[Received], None]
+Raw = Callable[["Received"], None]
 
 
 @dataclass(slots=True)
@@ -38,10 +37,10 @@ class Opened:
     live: "Live | None" = None
 
     @property
-    def app(self) -> ASGIApp | None:
+    def app(self) -> "ASGIApp | None":
         return self.live.app if self.live is not None else None
 
-    def raw(self, received: Received) -> None:
+    def raw(self, received: "Received") -> None:
         for raw in self.raws:
             raw(received)
 
@@ -136,6 +135,7 @@ class Exporting(Listener):
 
 def exporter_of(url: str) -> "ResultExporter":
     """The exporter to a URL; `env` goes by the `OTEL_EXPORTER_OTLP_*` variables. Raises click.UsageError."""
+    from collector.export.destination import DestinationError
     from collector.export.exporter import ResultExporter
 
     try:
@@ -165,6 +165,7 @@ def _recorder(path: Path) -> "Recorder":
 
 
 def _forwarder(url: str) -> "Forwarder":
+    from collector.export.destination import DestinationError
     from collector.export.forward import Forwarder
 
     try:

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from watchfiles import awatch
-
 from collector.receiver.decoded import Malformed
 from collector.receiver.files import FileProblem, OnProblem
 from collector.receiver.records import decode_line
@@ -72,6 +70,9 @@ class Following:
         directory, name = self._path.absolute().parent, self._path.name
         directory.mkdir(parents=True, exist_ok=True)
         self.drain()
+        # Loading it takes long beside a short run whose agent writes no file.
+        from watchfiles import awatch
+
         async for _ in awatch(
             directory,
             watch_filter=lambda _, path: Path(path).name == name,

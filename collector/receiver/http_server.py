@@ -4,6 +4,7 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING, Final
 
+from collector.listening import BACKLOG, listen, port_of
 from collector.receiver.asgi import ASGIApp, OtlpApp
 from collector.receiver.connection import Connection, Connections
 from collector.receiver.http import OtlpHttp
@@ -12,7 +13,6 @@ from collector.receiver.one_port import Grpc, OnePort, Tunnel
 if TYPE_CHECKING:
     from collector.receiver.application import Application
 
-BACKLOG: Final = 2_048
 KEEP_ALIVE: Final = 75.0
 """s after which a connection on which nothing comes is closed, at the earliest; at the latest after twice as long."""
 
@@ -20,35 +20,37 @@ KEEP_ALIVE: Final = 75.0
 class HttpServer:
     """Serves OTLP, and with `app` everything else, on one host and port; port 0 takes a free one.
 
-    Connections that speak HTTP/2 are passed on to the server that `grpc` names.
+    With `listener`, it is that socket's port, which is taken already. Connections that speak HTTP/2 are passed on to
+    the server that `grpc` names.
     """
 
-    def __init__(self, otlp: OtlpHttp, host: str, port: int, *, app: ASGIApp | None, grpc: Grpc) -> None:
+    def __init__(
+        self,
+        otlp: OtlpHttp,
+        host: str,
+        port: int,
+        *,
+        app: ASGIApp | None,
+        grpc: Grpc,
+        listener: socket.socket | None = None,
+    ) -> None:
         self.host = host
-        self.port = port
+        self.port = port if listener is None else port_of(listener)
         self._otlp = otlp
         self._app = OtlpApp(otlp, app) if app is not None else None
         self._application: Application | None = None
         self._connections = Connections()
         self._grpc = grpc
         self._tunnels: set[Tunnel] = set()
-        self._listener: socket.socket | None = None
+        self._listener = listener
         self._server: asyncio.Server | None = None
         self._sweeping: asyncio.TimerHandle | None = None
 
-    def bind(self) -> None:
-        """Take the port: clients can connect from now on, and are served from `start` on.
-
-        Raises `OSError` if the address cannot be had.
-        """
-        self._listener = _listen(self.host, self.port)
-        self.port = self._listener.getsockname()[1]
-
     async def start(self) -> None:
-        """Begin to serve; `bind`s first if that was not done."""
+        """Begin to serve. Raises `OSError` if the address cannot be had."""
         if self._listener is None:
-            self.bind()
-        assert self._listener is not None
+            self._listener = listen(self.host, self.port)
+            self.port = port_of(self._listener)
         elsewhere = None
         if self._app is not None:
             # Loading uvicorn takes long beside a short run that serves no page.
@@ -107,17 +109,3 @@ class HttpServer:
     def _sweep(self) -> None:
         self._connections.end_idle()
         self._sweeping = asyncio.get_running_loop().call_later(KEEP_ALIVE, self._sweep)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
-        listener.setblocking(False)
-    except OSError:
-        listener.close()
-        raise
-    return listener

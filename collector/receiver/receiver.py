@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from collector.listening import authority
 from collector.receiver.asgi import ASGIApp
 from collector.receiver.http import OtlpHttp
 from collector.receiver.http_server import HttpServer
@@ -23,9 +25,10 @@ class Receiver:
     """Serves OTLP/HTTP (protobuf, JSON, trace-contract lines) and OTLP/gRPC in the running event loop.
 
     `sink` is called in the event loop for every request that carries something, before the client gets its success;
-    it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port. OTLP/gRPC is taken on
-    the HTTP port as well, and has a port of its own unless `grpc_port` is None. `app` gets every HTTP request that is
-    not for `/v1/traces`, `/v1/logs` or `/v1/metrics`; the bearer `token` guards these paths and gRPC, not `app`.
+    it may raise `Overloaded`. `raw` is called after it with the body. Port 0 takes a free port; `listener` is a
+    socket that has taken the HTTP port already. OTLP/gRPC is taken on the HTTP port as well, and has a port of its
+    own unless `grpc_port` is None. `app` gets every HTTP request that is not for `/v1/traces`, `/v1/logs` or
+    `/v1/metrics`; the bearer `token` guards these paths and gRPC, not `app`.
     `on_problem` is told in one sentence of each request that was refused, and of each that lost a part. `on_loss` is
     told why traces or logs of a client that may come in are lost for good, and of the batch that the sink failed at.
     """
@@ -37,6 +40,7 @@ class Receiver:
         host: str = "127.0.0.1",
         http_port: int = 0,
         grpc_port: int | None = 0,
+        listener: socket.socket | None = None,
         app: ASGIApp | None = None,
         token: str | None = None,
         raw: Callable[[Received], None] | None = None,
@@ -46,7 +50,7 @@ class Receiver:
         self.host = host
         self._intake = Intake(sink, raw, token, on_problem, on_loss)
         otlp = OtlpHttp(self._intake, local=token is None and is_loopback(host))
-        self._http = HttpServer(otlp, host, http_port, app=app, grpc=self._grpc_address)
+        self._http = HttpServer(otlp, host, http_port, app=app, grpc=self._grpc_address, listener=listener)
         self._grpc = None if grpc_port is None else _grpc_server(self._intake, host, grpc_port)
         self._inner_grpc: GrpcServer | None = None
         """Serves the gRPC of the HTTP port where there is no gRPC port."""
@@ -68,7 +72,7 @@ class Receiver:
     @property
     def http_url(self) -> str:
         """The base URL of OTLP/HTTP, as `OTEL_EXPORTER_OTLP_ENDPOINT` takes it."""
-        return f"http://{_authority(self.host)}:{self.http_port}"
+        return f"http://{authority(self.host)}:{self.http_port}"
 
     @property
     def traces_url(self) -> str:
@@ -99,7 +103,7 @@ class Receiver:
 
     async def _grpc_address(self) -> tuple[str, int]:
         if self._grpc is not None:
-            return _authority(self.host).strip("[]"), self._grpc.port
+            return authority(self.host).strip("[]"), self._grpc.port
         async with self._starting_grpc:
             if self._inner_grpc is None:
                 server = _grpc_server(self._intake, "127.0.0.1", 0)
@@ -113,10 +117,3 @@ def _grpc_server(intake: Intake, host: str, port: int) -> "GrpcServer":
     from collector.receiver.grpc import GrpcServer
 
     return GrpcServer(intake, host, port)
-
-
-def _authority(host: str) -> str:
-    """The host as clients on this machine write it in a URL."""
-    if host in ("0.0.0.0", "::", ""):
-        return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host

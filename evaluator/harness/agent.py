@@ -79,6 +79,7 @@ class RunningAgent:
                 shutil.rmtree(self._temporary, ignore_errors=True)
 
     async def _attach(self) -> str:
+        await self._telemetry.serve()
         traces = self._agent.traces
         if traces is not None and traces != "otlp" and self._checks_calls:
             path = self._folder / traces
@@ -118,6 +119,7 @@ class RunningAgent:
         log = log_path(self._folder, self._spec.path)
         process = self._process = AgentProcess(argv, self._folder, log, lambda: self._log_was_cut(log))
         await process.start(agent_environment(self._environ, self._telemetry.endpoints, trace_file))
+        await self._telemetry.serve()
         await self._until_ready(process)
 
     def _log_was_cut(self, log: Path) -> None:

@@ -33,10 +33,17 @@ class TraceFile(Protocol):
 
 
 class Telemetry(Protocol):
-    """The receiver of a run: it is listening before the run begins."""
+    """The receiver of a run: its ports are taken before the run begins."""
 
     @property
     def endpoints(self) -> Endpoints: ...
+
+    async def serve(self) -> None:
+        """Take in what is sent, and what has been sent since the ports were taken.
+
+        Called once an agent has been started or is looked for; after the first time it does nothing. Getting ready
+        may take as long as an agent takes to start, so both are done at once.
+        """
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Show every batch to `watcher`, in the event loop. Returns what stops that."""

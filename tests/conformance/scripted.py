@@ -165,7 +165,7 @@ async def run_case(case: Case, folder: Path) -> Seen:
     specs, problems = world.read(world.write())
     if problems or case.get("verb") == "validate" or case["expect"].get("valid"):
         return Seen(problems)
-    telemetry = RunTelemetry(Pipeline(Index()))
+    telemetry = RunTelemetry(lambda: Pipeline(Index()))
     await telemetry.start()
     options = Options(
         runs=world.runs(),

@@ -64,7 +64,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench(way: Way) -> AsyncIterator[Bench]:
-    telemetry = RunTelemetry(Pipeline(Index()))
+    telemetry = RunTelemetry(lambda: Pipeline(Index()))
     await telemetry.start()
     port = free_port()
     environment = agent_environment({}, telemetry.endpoints)

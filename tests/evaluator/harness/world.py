@@ -125,6 +125,9 @@ class World:
     def endpoints(self) -> Endpoints:
         return Endpoints("http://127.0.0.1:1")
 
+    async def serve(self) -> None:
+        pass
+
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
