@@ -1,6 +1,7 @@
 """Behaviors over units: a `Program` compiles them together, an `Evaluation` holds their results over one unit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from evaluator.dispatch import Hit, attribute_fields
 from evaluator.items import Change, Item
@@ -36,30 +37,37 @@ class Program:
         return Evaluation(self._sections[UnitKind(kind)])
 
 
-Feed = tuple[Callable[[Item, int], bool], int, int]
-"""How a monitor is fed, in which role, and the position of its behavior."""
+@dataclass(slots=True)
+class _Reported:
+    """What was last reported of a behavior."""
 
-State = tuple[Result, bool, bool]
-"""A result, whether it is final, and whether items alone made it so (and not closing)."""
+    result: Result
+    final: bool
+    earned: bool = False
+    """Whether items alone made it final (and not closing)."""
+    promised: Result | None = None
+    """The result that was last called final."""
+    final_at: int | None = None
+    """The number of the arriving item at which it was earned."""
+    revised: bool = False
 
 
 class Evaluation:
-    """The behaviors of one unit. Every item must be added once; a later version of it comes as a revision."""
+    """The behaviors of one unit. Every item must be added once; a later version of it comes as a revision.
+
+    Nothing is kept of behaviors that nothing in the unit matches: there may be many units, and many behaviors.
+    """
 
     __slots__ = (
         "_arrivals",
         "_blind",
         "_closed",
         "_cut",
-        "_feeds",
-        "_final_at",
         "_match",
         "_monitors",
-        "_promised",
+        "_reported",
         "_results",
-        "_revised",
         "_section",
-        "_states",
         "_was_closed",
     )
 
@@ -67,14 +75,10 @@ class Evaluation:
         self._section = section
         self._match = section.dispatch.match
         self._monitors: dict[int, Monitor] = {}
-        self._feeds: dict[int, tuple[Feed, ...]] = {}
-        self._states: dict[int, State] = {}
-        """The state of each behavior as it was last reported, where it is not that of an empty unit."""
-        self._promised: dict[int, Result] = {}
-        """The result that was last called final, by behavior."""
-        self._final_at: dict[int, int] = {}
-        self._revised: set[int] = set()
+        self._reported: dict[int, _Reported] = {}
+        """By behavior, where it is not what an empty unit has."""
         self._results: dict[int, BehaviorResult] = {}
+        """What was asked for since it last changed."""
         self._arrivals = 0
         self._closed = False
         self._was_closed = False
@@ -87,25 +91,26 @@ class Evaluation:
         Returns the positions, in `results`, of the behaviors whose result, finality or revision changed.
         """
         old, new = change
-        if old is None:
-            if new is None:
-                return ()
-            self._arrivals += 1
-            hits = self._match(new)
-            if not hits:
-                return ()
-            touched = set()
-            for predicate, sure in hits:
-                for feed, role, behavior in self._feeds.get(predicate) or self._feeds_of(predicate):
-                    if not sure:
-                        self._doubting(behavior).doubt(new, role)
-                        touched.add(behavior)
-                    elif feed(new, role):
-                        touched.add(behavior)
-            if self._results:
-                self._forget(hits)
-        else:
+        if old is not None:
             touched = self._revise(old, new)
+            return self._report(touched) if touched else ()
+        if new is None:
+            return ()
+        self._arrivals += 1
+        hits = self._match(new)
+        if not hits:
+            return ()
+        touched = set()
+        monitors, subscriptions = self._monitors, self._section.subscriptions
+        for predicate, sure in hits:
+            for behavior, role in subscriptions[predicate]:
+                if not sure:
+                    self._doubting(behavior).doubt(new, role)
+                    touched.add(behavior)
+                elif (monitors.get(behavior) or self._own(behavior)).feed(new, role):
+                    touched.add(behavior)
+        if self._results:
+            self._forget(hits)
         return self._report(touched) if touched else ()
 
     def close(self) -> Sequence[int]:
@@ -119,13 +124,12 @@ class Evaluation:
     def _set_closed(self, closed: bool) -> Sequence[int]:
         if closed is self._closed:
             return ()
-        # Nothing is kept of behaviors that nothing in the unit matches: there may be many units and behaviors.
-        blank = [position for position in range(len(self._section.behaviors)) if position not in self._states]
+        blank = [position for position in range(len(self._section.behaviors)) if position not in self._reported]
         self._closed = closed
         self._was_closed |= closed
         for position in blank:
             self._results.pop(position, None)
-        return sorted((*blank, *self._report(tuple(self._states))))
+        return sorted((*blank, *self._report(tuple(self._reported))))
 
     def blind(self, cause: str | None) -> Sequence[int]:
         """Tool calls of this unit cannot be seen, for this cause (a clause), or again can (None).
@@ -160,6 +164,7 @@ class Evaluation:
     def _result(self, position: int) -> BehaviorResult:
         behavior = self._section.behaviors[position]
         result, final, _ = self._state(position)
+        reported = self._reported.get(position)
         evidence, reason = self._monitor(position).explain()
         unseen = self._unseen(position)
         if unseen is not None:
@@ -168,20 +173,13 @@ class Evaluation:
             behavior.name,
             behavior.severity,
             Verdict(result, final, evidence, reason),
-            self._final_at.get(position) if final else None,
-            position in self._revised,
+            reported.final_at if reported is not None and final else None,
+            reported is not None and reported.revised,
         )
 
     def _monitor(self, position: int) -> Monitor:
         """The monitor of a behavior, for reading."""
         return self._monitors.get(position) or self._section.blank[position]
-
-    def _feeds_of(self, predicate: int) -> tuple[Feed, ...]:
-        """Who is fed what matches a predicate."""
-        found = self._feeds[predicate] = tuple(
-            (self._own(one.behavior).feed, one.role, one.behavior) for one in self._section.subscriptions[predicate]
-        )
-        return found
 
     def _forget(self, hits: Sequence[Hit]) -> None:
         """Forget the results that rest on what matched: their evidence may have changed, if nothing else."""
@@ -200,7 +198,6 @@ class Evaluation:
         found = self._own(position)
         if not isinstance(found, UncertainMonitor):
             found = self._monitors[position] = self._section.uncertain(position, found)
-            self._feeds.clear()
         return found
 
     def _feed(self, item: Item, subscription: Subscription, sure: bool) -> None:
@@ -244,7 +241,8 @@ class Evaluation:
             return f"tool calls of this unit cannot be seen: {self._blind}"
         return None if self._cut is None else f"not all of this unit is here: {self._cut}"
 
-    def _state(self, position: int) -> State:
+    def _state(self, position: int) -> tuple[Result, bool, bool]:
+        """The result of a behavior, whether it is final, and whether items alone made it so."""
         found = self._monitor(position)
         if self._unseen(position) is not None:
             return Result.UNKNOWN, self._closed, False
@@ -256,30 +254,28 @@ class Evaluation:
         changed = []
         for position in positions:
             self._results.pop(position, None)
-            state = self._state(position)
-            result, final, earned = state
-            before = self._states.get(position)
-            promised = self._promised.get(position)
-            if before is None:
-                blank = self._section.blank[position].result
-                before = (blank, self._closed, False)
-                promised = blank if self._was_closed else None
-            if promised is not None and promised is not result and position not in self._revised:
-                self._revised.add(position)
-            elif before == state:
+            result, final, earned = self._state(position)
+            last = self._reported.get(position) or self._unreported(position)
+            breaks = last.promised not in (None, result) and not last.revised
+            if not breaks and (last.result, last.final, last.earned) == (result, final, earned):
                 continue
-            if earned and not (before[2] and before[0] is result):
-                self._final_at[position] = self._arrivals
-            elif not earned:
-                self._final_at.pop(position, None)
+            if not earned:
+                last.final_at = None
+            elif not last.earned or last.result is not result:
+                last.final_at = self._arrivals
             if final:
-                self._promised[position] = result
-            elif promised is not None:
-                self._promised[position] = promised
-            self._states[position] = state
+                last.promised = result
+            last.result, last.final, last.earned = result, final, earned
+            last.revised |= breaks
+            self._reported[position] = last
             changed.append(position)
         changed.sort()
         return changed
+
+    def _unreported(self, position: int) -> _Reported:
+        """What counts as reported of a behavior that nothing in the unit matched so far."""
+        blank = self._section.blank[position].result
+        return _Reported(blank, self._closed, promised=blank if self._was_closed else None)
 
 
 def _same_place(old: Item, new: Item | None) -> bool:

@@ -1,7 +1,7 @@
 """Sections: the behaviors of one kind of unit, compiled together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evaluator.columns import getter
 from evaluator.dispatch import Dispatch
@@ -15,8 +15,7 @@ from evaluator.operators.wording import placed
 from evaluator.verdict import Contract
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
+class Subscription(NamedTuple):
     """Who is told of an item that matches a predicate: the monitor of a behavior, in a role."""
 
     behavior: int

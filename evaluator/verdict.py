@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from evaluator.items import Item
 
@@ -40,19 +39,6 @@ class Verdict:
     final: bool
     evidence: tuple[Item, ...] = ()
     reason: str = ""
-
-
-class Monitor(Protocol):
-    """An incremental evaluator of one operator over one unit. The cost of `feed` does not grow with the unit."""
-
-    def feed(self, item: Item) -> None:
-        """Take an item that arrived, anywhere in the order."""
-
-    def close(self) -> None:
-        """Nothing arrives any more: the verdict becomes final."""
-
-    @property
-    def verdict(self) -> Verdict: ...
 
 
 class Severity(StrEnum):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluator.items import Item
-from evaluator.verdict import Contract, Result, Verdict
+from evaluator.verdict import Contract, Result
 
 EVIDENCE: Final = 10
 """How many items a verdict has as evidence, at most."""
@@ -20,13 +20,15 @@ Explanation = tuple[tuple[Item, ...], str]
 
 
 class Monitor(ABC):
-    """An incremental evaluator of one operator over one unit (`evaluator.verdict.Monitor`, with roles)."""
+    """An incremental evaluator of one operator over one unit.
 
-    __slots__ = ("closed", "ordered")
+    The cost of `feed` does not grow with the unit, as long as items come in order.
+    """
+
+    __slots__ = ("ordered",)
 
     def __init__(self, contract: Contract) -> None:
         self.ordered = contract is Contract.ORDERED
-        self.closed = False
 
     @abstractmethod
     def feed(self, item: Item, role: int = 0) -> bool:
@@ -72,18 +74,3 @@ class Monitor(ABC):
         """
         results = {variant.result for variant in variants}
         return results.pop() if len(results) == 1 else None
-
-    def close(self) -> None:
-        self.closed = True
-
-    def reopen(self) -> None:
-        self.closed = False
-
-    @property
-    def final(self) -> bool:
-        return self.closed or self.decided or (self.ordered and self.passed_by)
-
-    @property
-    def verdict(self) -> Verdict:
-        evidence, reason = self.explain()
-        return Verdict(self.result, self.final, evidence, reason)

@@ -54,6 +54,11 @@ class Run:
             return position
         return len(items) if items and self.key(items[-1]) < key else bisect_left(items, key, key=self.key)
 
+    def last_before(self, key: Any) -> Item | None:
+        """The last item with a smaller key."""
+        position = self.position(key)
+        return self[position - 1] if position else None
+
     def since(self, key: Any) -> Iterator[Item]:
         """The items whose key is at least this, in order."""
         if self._items.__class__ is list:

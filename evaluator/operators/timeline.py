@@ -1,6 +1,6 @@
 """Timelines: items by what precedes them and by what they precede, in both orders of SEMANTICS.md, section 2."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 
 from evaluator.items import Item
 from evaluator.operators.precedence import Group, by_time, group_of
@@ -58,67 +58,81 @@ class Earliest:
 
 
 class Timeline:
-    """Items that can be asked for what precedes another item, and for what another item precedes."""
+    """Items that can be asked for what precedes another item, and for what another item precedes.
 
-    __slots__ = ("_seqs", "_size", "_times")
+    Items are put in order when somebody asks. Time orders only items of different groups, and those of no group: a
+    unit that is one session with seqs is never put in its order.
+    """
+
+    __slots__ = ("_came", "_seqs", "_size", "_times")
 
     def __init__(self) -> None:
+        self._came: list[Item] = []
+        """What is not in order yet."""
         self._seqs: dict[Group, Run] = {}
-        self._times = Earliest(group_of)
+        """By session, the items that have a seq."""
+        self._times: Earliest | None = None
+        """All items, once time orders any."""
         self._size = 0
+        """How many are in order."""
 
     def __len__(self) -> int:
-        return self._size
+        return self._size + len(self._came)
 
     def __iter__(self) -> Iterator[Item]:
-        """Group by group, by time within each."""
-        for run in self._times.runs.values():
+        """Group by group, in order within each."""
+        self._settle()
+        for run in self._seqs.values():
             yield from run
+        if self._times is not None:
+            yield from self._times.runs.get(None, ())
 
     @property
-    def groups(self) -> "dict[Group, Run]":
-        """The items of each session that have a seq, and under None all others, by time."""
-        return self._times.runs
+    def groups(self) -> Set[Group]:
+        """The sessions of the items that have a seq, and None if there are others."""
+        self._settle()
+        return self._seqs.keys() if self._times is None else self._times.runs.keys()
 
     def add(self, item: Item) -> None:
-        group = group_of(item)
-        if group is not None:
-            run = self._seqs.get(group)
-            if run is None:
-                run = self._seqs[group] = SeqRun()
-            run.add(item)
-        self._times.add(item)
-        self._size += 1
+        self._came.append(item)
 
     def remove(self, item: Item) -> None:
         """Raises ValueError when it is not there."""
-        self._times.remove(item)
-        self._size -= 1
+        self._settle()
         group = group_of(item)
-        if group is not None:
+        if group is not None and group in self._seqs:
             self._seqs[group].remove(item)
             if not self._seqs[group]:
                 del self._seqs[group]
+        elif self._times is None:
+            raise ValueError(f"the item {item.id!r} was never fed")
+        if self._times is not None:
+            self._times.remove(item)
+        self._size -= 1
 
     def after(self, item: Item) -> Iterator[Item]:
         """The items that this one precedes."""
+        self._settle()
         group = group_of(item)
         if group is not None and group in self._seqs and item.seq is not None:
             yield from self._seqs[group].since((item.seq + 1,))
-        for other, run in self._times.runs.items():
-            if (other is None or other != group) and run[-1].time > item.time:
+        for run in self._elsewhere(group):
+            if run[-1].time > item.time:
                 yield from run.since(item.time + 1)
 
     def by_position(self, item: Item) -> Item | None:
         """The nearest item before this one by seq, in its session."""
-        group = group_of(item)
-        run = None if group is None else self._seqs.get(group)
-        position = 0 if run is None else run.position((item.seq,))
-        return run[position - 1] if run is not None and position else None
+        self._settle()
+        run = self._seqs.get(item.session)
+        return None if run is None or item.seq is None else run.last_before((item.seq,))
 
     def by_clock(self, item: Item) -> Item | None:
         """The earliest item that precedes this one by time, because no seq orders the two."""
-        earliest = self._times.outside(group_of(item))
+        self._settle()
+        group = group_of(item)
+        if self._only(group):
+            return None
+        earliest = self._by_time().outside(group)
         return earliest if earliest is not None and earliest.time < item.time else None
 
     def before(self, item: Item) -> Item | None:
@@ -127,12 +141,43 @@ class Timeline:
 
     def last_by_clock(self, item: Item) -> Item | None:
         """The latest item that precedes this one by time, because no seq orders the two."""
-        group = group_of(item)
-        latest = None
-        for other, run in self._times.runs.items():
-            if other is not None and other == group:
-                continue
-            position = run.position(item.time)
-            if position and (latest is None or run[position - 1].time > latest.time):
-                latest = run[position - 1]
-        return latest
+        self._settle()
+        found = (run.last_before(item.time) for run in self._elsewhere(group_of(item)))
+        return max((last for last in found if last is not None), key=by_time, default=None)
+
+    def _settle(self) -> None:
+        """Put in order what came."""
+        if not self._came:
+            return
+        for item in self._came:
+            group = group_of(item)
+            times = self._by_time() if group is None else self._times
+            if group is not None:
+                run = self._seqs.get(group)
+                if run is None:
+                    run = self._seqs[group] = SeqRun()
+                run.add(item)
+            if times is not None:
+                times.add(item)
+        self._size += len(self._came)
+        self._came.clear()
+
+    def _only(self, group: Group) -> bool:
+        """Whether every item is of this group, so that its seq orders all of them."""
+        return self._times is None and (not self._seqs or (len(self._seqs) == 1 and group in self._seqs))
+
+    def _elsewhere(self, group: Group) -> Iterator[Run]:
+        """By group, the items that only time orders against one of this group."""
+        if self._only(group):
+            return
+        for other, run in self._by_time().runs.items():
+            if other is None or other != group:
+                yield run
+
+    def _by_time(self) -> Earliest:
+        if self._times is None:
+            self._times = Earliest(group_of)
+            for run in self._seqs.values():
+                for item in run:
+                    self._times.add(item)
+        return self._times
