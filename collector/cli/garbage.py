@@ -5,7 +5,6 @@ collector walks over all of it again and again and finds nothing: a third of the
 a second in a process that has kept a million spans.
 """
 
-import asyncio
 import gc
 import time
 from collections.abc import Callable, Iterator
@@ -35,10 +34,17 @@ def no_collection() -> Iterator[None]:
 
 
 @contextmanager
+def loading() -> Iterator[None]:
+    """For loading modules, which stay as long as the process: nothing is looked for in them, then or later."""
+    with no_collection():
+        yield
+        gc.freeze()
+
+
+@contextmanager
 def young_collection() -> Iterator[None]:
     """For work that must never pause: only what is new is looked at, and what was there before not at all."""
     before = gc.get_threshold()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, NEVER, NEVER)
     try:
@@ -53,6 +59,9 @@ async def collect_when_quiet(requests: Callable[[], int], clock: Callable[[], fl
 
     Old garbage is that of connections, mostly: cycles that were still in use when their generation was looked at.
     """
+    # Not every command needs it, and loading it takes longer than many commands run.
+    import asyncio
+
     seen = collected = requests()
     last = clock()
     while True:

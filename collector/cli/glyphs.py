@@ -14,11 +14,12 @@ class Glyphs:
     bar: str
     instant: str
     spinner: str
+    """Its frames, shown one after another."""
     ellipsis: str
 
 
-UNICODE: Final = Glyphs("✓", "✗", "!", "━", "╺", "dots", "…")
-ASCII: Final = Glyphs("ok", "FAIL", "ERR", "=", "|", "line", "...")
+UNICODE: Final = Glyphs("✓", "✗", "!", "━", "╺", "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "…")
+ASCII: Final = Glyphs("ok", "FAIL", "ERR", "=", "|", "-\\|/", "...")
 
 
 def glyphs_of(console: Console) -> Glyphs:

@@ -5,14 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, Group, RenderResult
-from rich.live import Live
-from rich.spinner import Spinner
 from rich.text import Text
 
-from collector.cli.behavior_report import report as report_behaviors
 from collector.cli.glyphs import glyphs_of
 from collector.cli.report_lines import STYLES, Lines
 from collector.export.printable import printable
@@ -22,8 +19,14 @@ from evaluator.harness.outcome import Notice, RunOutcome, SpecOutcome, Stop, Tes
 from evaluator.language.spec import Spec
 from evaluator.verdict import Status
 
+if TYPE_CHECKING:
+    from rich.live import Live
+
 RUNNING_SHOWN: Final = 8
 """How many of the tests that run at once are shown."""
+
+FRAME: Final = 0.08
+"""s that each frame of the spinner is shown."""
 
 RECAP_FROM: Final = 12
 """In a run of this many tests, the ones that did not pass are named again at the end."""
@@ -45,6 +48,9 @@ class TerminalReport(Listener):
 
     def run_started(self, specs: Sequence[Spec]) -> None:
         if self._console.is_terminal and not self._console.is_dumb_terminal:
+            # Only a terminal needs it.
+            from rich.live import Live
+
             # Nothing else may be moved into the live area: an agent's output goes to its own log.
             self._live = Live(
                 self._running,
@@ -103,6 +109,8 @@ class TerminalReport(Listener):
             self.spec_finished(spec)
         self._print(*self._later(outcome))
         if outcome.behaviors:
+            from collector.cli.behavior_report import report as report_behaviors
+
             self._print(self._lines.text("\nBehaviors", "bold"))
             report_behaviors(self._console, outcome.behaviors)
         self._print(Text(), *self._recap(outcome), self._summary(outcome))
@@ -203,7 +211,7 @@ class _Running:
         self._console = console
         self._tests: dict[TestKey, _Test] = {}
         self._done = 0
-        self._spinner = Spinner(glyphs_of(console).spinner, style="cyan")
+        self._spinner = glyphs_of(console).spinner
 
     def start(self, test: TestStarted) -> None:
         self._tests[test.key] = _Test(printable(test.name, 60), monotonic())
@@ -235,8 +243,7 @@ class _Running:
         yield Group(*lines, Text(f"  {self._done} done", "dim"))
 
     def _frame(self) -> Text:
-        frame = self._spinner.render(monotonic())
-        return frame if isinstance(frame, Text) else Text("*")
+        return Text(self._spinner[int(monotonic() / FRAME) % len(self._spinner)], "cyan")
 
     @staticmethod
     def _line(test: _Test) -> Text:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from collector.cli import garbage
-from collector.cli.garbage import collect_when_quiet, no_collection, young_collection
+from collector.cli.garbage import collect_when_quiet, loading, no_collection, young_collection
 from tests.waiting import until
 
 
@@ -28,6 +28,14 @@ def test_nothing_is_collected_while_files_are_read() -> None:
     with no_collection():
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_what_was_loaded_is_not_looked_at_again() -> None:
+    gc.unfreeze()
+    with loading():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0
 
 
 def test_only_what_is_new_is_collected_in_a_server_and_nothing_stays_frozen() -> None:
