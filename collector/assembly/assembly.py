@@ -9,8 +9,8 @@ from collector.assembly import columns, tree
 from collector.assembly.columns import DIFF_KEY, TOOL_KINDS
 from collector.assembly.derived import CHECKOUT_KEYS, checkouts
 from collector.assembly.executions import Execution
-from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
 from collector.assembly.joins import Joins
+from collector.assembly.known import Known
 from collector.assembly.logs import log_id, part_of, raised_in
 from collector.assembly.losses import NAMELESS, Loss, Losses, events_dropped
 from collector.assembly.owners import (
@@ -20,21 +20,21 @@ from collector.assembly.owners import (
     Owner,
     changes_of,
     happenings_of,
-    session_of,
     turn_of,
 )
+from collector.assembly.plain import PlainCalls
 from collector.assembly.repeated import fingerprint_of, is_sent_again, with_derived_id
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
 from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContexts, Trace, own_context, shared_context
-from collector.assembly.unheard import unheard, unheard_request
+from collector.assembly.unheard import unheard_request
 from collector.assembly.visibility import Sight, Visibility
-from collector.conventions import coding_agents, trace_contract
+from collector.conventions import coding_agents, hangar, trace_contract
 from collector.conventions.reading import Reading, Role
 from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
-from evaluator.items import UNREADABLE_NAME, Change, NotRecorded
+from evaluator.items import UNREADABLE_NAME, Change
 
 if TYPE_CHECKING:
     from collector.mapping import Claims
@@ -58,7 +58,7 @@ class Assembled:
     """The traces that something new is of, and parts of what is in none, where the assembly is `watched`."""
 
 
-class Assembly:
+class Assembly(Known):
     """Puts telemetry together. Owned by one event loop."""
 
     def __init__(self, mapping: "Claims | None" = None, *, watched: bool = False) -> None:
@@ -67,16 +67,15 @@ class Assembly:
         `watched` is for what goes on and on: each batch says of which sessions calls are seen, and which traces are
         not to be forgotten yet; and trace-contract records are not kept.
         """
+        super().__init__()
         self._mapping = mapping
-        self._traces: dict[bytes, Trace] = {}
-        self._outside: dict[bytes, Trace] = {}
-        """Those of them that are none: log records outside of any trace (see `part_of`)."""
         self.visibility = Visibility(self._traces) if watched else None
         self._placed: dict[Owner, None] = {}
         """Owners that are new, or whose ancestors are."""
         self._dirty: dict[Owner, None] = {}
         """Owners whose items may have changed."""
         self._joins = Joins(self._dirty.setdefault)
+        self._plain = PlainCalls(self._trace, self._context_of, self._joins.holding)
         self._sessions = Sessions(self._dirty.setdefault)
         self._shared: tuple[Scope | None, Context] = (None, EMPTY)
         self._contexts = OwnContexts()
@@ -84,22 +83,27 @@ class Assembly:
         """The last resource, and the checkouts that it names."""
         self._losses = Losses()
         self._records = 0
-        self._recorded: list[Execution] = []
-        """The calls of trace-contract records, which are in no trace, to explain them; where `watched`, none."""
 
     def add(self, batch: Batch, *, sight: bool = True) -> Assembled:
         """Take in a batch, in any order with any other. `sight` is false where nobody looks at the sightings."""
         assembled = Assembled()
         sightings = assembled.sightings if sight else None
+        take = self._plain.take if self._mapping is None else _nothing
         for span in batch.spans:
-            self._add_span(span, sightings)
+            item = take(span)
+            if item is None:
+                self._add_span(span, sightings)
+                continue
+            assembled.changes.append(Change(None, item))
+            if self.visibility is not None:
+                self.visibility.taken(span.trace_id, item)
+            if sightings is not None:
+                sightings.append(of_span(span, hangar.read(span)))
         for log in batch.logs:
             self._add_log(log)
         for record in batch.records:
             assembled.sightings.append(self._add_record(record))
-        for owner in self._placed:
-            owner.register()
-        self._placed.clear()
+        self._register()
         self._joins.settle()
         for owner in self._affected():
             assembled.changes.extend(changes_of(owner))
@@ -110,65 +114,15 @@ class Assembly:
         assembled.losses = self._losses.told()
         return assembled
 
-    def sessions(self) -> Iterator[tuple[str, bytes]]:
-        """The session and trace of every tool, model, agent and workflow span, with items or without, as known."""
-        for trace_id, trace in self._traces.items():
-            for node in trace.nodes.values():
-                if node.role in SIGNIFICANT:
-                    yield node.context.said or trace_id.hex(), trace_id
-
-    def place_of(self, trace_id: bytes, span_id: bytes) -> tuple[str | None, str | None]:
-        """The session and the job of a span as known by now; of a log record by its `log_id`. None: it names none."""
-        traces = [self._traces[trace_id]] if trace_id in self._traces else [] if trace_id else self._outside.values()
-        node = next((trace.nodes[span_id] for trace in traces if span_id in trace.nodes), None)
-        return (None, None) if node is None else (session_of(node.context, trace_id), node.context.job)
-
-    def places_of(self, trace_id: bytes) -> set[tuple[str | None, str | None]]:
-        """The session and the job of each span and log record of a trace, or of a part of what is in none."""
-        trace = self._traces.get(trace_id)
-        nodes = trace.nodes.values() if trace is not None else ()
-        return {(session_of(node.context, trace_id), node.context.job) for node in nodes}
-
-    def reports_in(self, trace_id: bytes) -> bool:
-        """Whether an agent tells in a trace what it does: turns and order are counted on from that."""
-        trace = self._traces.get(trace_id)
-        nodes = trace.nodes.values() if trace is not None else ()
-        return any(isinstance(owner, Reported) for node in nodes for owner in node.owners)
-
-    def size_of(self, trace_id: bytes) -> int:
-        """How many spans and log records are kept of a trace."""
-        trace = self._traces.get(trace_id)
-        return 0 if trace is None else len(trace.nodes)
-
-    def blind(self) -> dict[str, NotRecorded]:
-        """The sessions whose tool calls cannot be seen, with the reason that their spans give."""
-        found: dict[str, NotRecorded | None] = {}
-        for session, trace_id in self.sessions():
-            trace = self._traces[trace_id]
-            found[session] = None if trace.speaks or found.get(session, trace) is None else trace.unseen
-        reported = {node.context.said for node in self._nodes() if any(isinstance(o, Reported) for o in node.owners)}
-        for session, trace_id in self.sessions():
-            if session not in reported and found[session] is None:
-                found[session] = unheard(self._traces[trace_id])
-        return {session: why for session, why in found.items() if why is not None}
-
-    def _nodes(self) -> Iterator[Node]:
-        return (node for trace in self._traces.values() for node in trace.nodes.values())
-
-    def calls(self) -> list[ExplainedCall]:
-        """Every call that telemetry shows, also those that have not happened, in order (see `explained`)."""
-        found = [each for each in self._explained() if isinstance(each, ExplainedCall)]
-        return sorted(found, key=lambda each: (each.call.started, each.position, each.call.ended))
-
-    def ignored(self) -> list[Ignored]:
-        """What looks like a call and counts as none, with the reason."""
-        return [each for each in self._explained() if isinstance(each, Ignored)]
-
-    def _explained(self) -> Iterator[ExplainedCall | Ignored]:
-        for trace in self._traces.values():
-            for node in trace.nodes.values():
-                yield from explained(node)
-        yield from map(explained_execution, self._recorded)
+    def _register(self) -> None:
+        """Register whoever is new or below something new, and the plain calls that may have taken up a held one."""
+        while self._placed:
+            placed = list(self._placed)
+            self._placed.clear()
+            for owner in placed:
+                owner.register()
+            for trace in self._plain.beside_held():
+                self._add_plain(trace)
 
     def _affected(self) -> list[Owner]:
         """The owners that have changed, and those that read their answers."""
@@ -190,6 +144,7 @@ class Assembly:
         trace = self._traces.pop(trace_id, None)
         self._outside.pop(trace_id, None)
         if trace is not None:
+            self._plain.forget(trace)
             for node in trace.nodes.values():
                 for owner in node.owners:
                     owner.unregister()
@@ -203,6 +158,8 @@ class Assembly:
 
     def _add_span(self, span: Span, sightings: list[Sighting] | None) -> None:
         trace = self._trace(span.trace_id)
+        if trace.plain:
+            self._add_plain(trace, span.span_id, span.parent_id)
         fingerprint = fingerprint_of(span)
         while (known := trace.nodes.get(span.span_id)) is not None:
             if is_sent_again(known, span, fingerprint):
@@ -248,6 +205,18 @@ class Assembly:
         self._place(trace, node, span.parent_id)
         if sightings is not None:
             sightings.append(of_span(span, reading))
+
+    def _add_plain(self, trace: Trace, *span_ids: bytes) -> None:
+        """Add plain calls of a trace as other spans are, as something else speaks of them: these, or all."""
+        for plain in self._plain.due(trace, *span_ids):
+            self._add_span(plain.span(), None)
+            trace.nodes[plain.item.id[1]].owners[0].emitted = (plain.item,)
+
+    def _settle_plain(self) -> None:
+        for trace in self._traces.values():
+            self._add_plain(trace)
+        self._register()
+        self._dirty.clear()  # their items are those that were told
 
     def _unask(self, trace: Trace) -> None:
         trace.unasked = True
@@ -299,6 +268,7 @@ class Assembly:
             yield self._reported(beside, index, reading, "tool-span", event)
 
     def _own_messages(self, node: Node, trace: Trace, reading: Reading, times: tuple[int, int]) -> Messages:
+        self._add_plain(trace)
         messages = Messages(node, trace, reading, times, self._joins)
         node.owners = (messages,)
         trace.messages.append(messages)
@@ -323,6 +293,8 @@ class Assembly:
         trace = self._trace(log.trace_id or part_of(context))
         if not log.trace_id:
             self._outside[trace.id] = trace
+        if trace.plain:
+            self._add_plain(trace, log.span_id)
         node = Node(log.trace_id, log_id(log))
         if node.span_id in trace.nodes:
             return
@@ -385,11 +357,19 @@ class Assembly:
             self._folders = (resource, checkouts(resource.attributes))
         return self._folders[1]
 
+    def _context_of(self, span: Span) -> Context:
+        """What the span says itself, or its scope or resource."""
+        return self._contexts.of(span.attributes, None, self._shared_context(span))
+
     def _shared_context(self, span: Span) -> Context:
         scope = span.scope
         if self._shared[0] is not scope:
             self._shared = (scope, shared_context(scope.attributes, span.resource.attributes))
         return self._shared[1]
+
+
+def _nothing(span: Span) -> None:
+    """No span is plain where a mapping may claim it."""
 
 
 def _as_claimed(context: Context, reading: Reading | None) -> Context:

@@ -39,6 +39,7 @@ KEYS: Final = frozenset(_COLUMN_KEYS)
 
 # Looking a member up in its enum is slow before Python 3.12.
 _TOOL, _EVENT, _APPROVAL = ItemKind.TOOL, ItemKind.EVENT, ItemKind.APPROVAL
+_new: Final = tuple.__new__
 _HAPPENED: Final = {CallStatus.OK: "ok", CallStatus.ERROR: "error"}
 
 
@@ -74,11 +75,11 @@ def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None
                 *(server, tool, None, None, None, None, None, attributes, call),
             )
         )
-    seq, turn, said_kind, ops, path, op, given, output, said_server, said_tool, skill, *test = map(
+    seq, turn, said_kind, ops, path, op, given, output, said_server, said_tool, skill, trusted, total, complete = map(
         attributes.get, _COLUMN_KEYS
     )
-    trusted, total, complete = test
-    return Item._make(
+    return _new(
+        Item,
         (
             item_id,
             _TOOL,
@@ -104,7 +105,7 @@ def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None
             None,
             attributes,
             call,
-        )
+        ),
     )
 
 

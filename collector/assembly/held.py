@@ -34,6 +34,8 @@ class HeldCalls:
     def __init__(self, mark: Callable[[Any], None]) -> None:
         self._mark = mark
         self._groups: dict[HeldKey, HeldGroup] = {}
+        self.sessions: dict[str, int] = {}
+        """How many calls look held, by session (or ""), where any does."""
 
     def add(self, key: HeldKey, execution: "Execution", is_open: bool) -> None:
         group = self._groups.get(key)
@@ -41,6 +43,8 @@ class HeldCalls:
             group = self._groups[key] = HeldGroup()
         group.members[execution] = is_open
         group.open += is_open
+        if is_open:
+            self.sessions[key[0]] = self.sessions.get(key[0], 0) + 1
         if group.by_arguments is not None:
             self._put(group.by_arguments, execution)
         elif group.open:
@@ -50,7 +54,12 @@ class HeldCalls:
 
     def remove(self, key: HeldKey, execution: "Execution") -> None:
         group = self._groups[key]
-        group.open -= group.members.pop(execution)
+        was_open = group.members.pop(execution)
+        group.open -= was_open
+        if was_open:
+            self.sessions[key[0]] -= 1
+            if not self.sessions[key[0]]:
+                del self.sessions[key[0]]
         if not group.members:
             del self._groups[key]
         if group.by_arguments is not None:

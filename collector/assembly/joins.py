@@ -9,7 +9,7 @@ Answers are computed from what is there, and whoever may get another answer than
 not depend on the order in which telemetry came.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from collector.assembly.executions import Execution
@@ -29,6 +29,8 @@ class Joins:
         self._everywhere = Everywhere(self._mark_with_runs)
         self._names = NamedCalls(mark, self._is_taken, self._asked_by_id)
         self._held = HeldCalls(mark)
+        self.holding: Mapping[str, int] = self._held.sessions
+        """The sessions, or "", in which a tool span without a call id looks held: others may have taken it up."""
 
     def settle(self) -> None:
         """Match by name what has changed since the last time."""

@@ -5,11 +5,14 @@ waited for it. What is known never changes (only what was unknown becomes known)
 number of times and the cost of a span does not grow with its trace.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from collector.conventions.reading import Reading, Role
 from collector.telemetry import Attributes
 from evaluator.items import NotRecorded
+
+if TYPE_CHECKING:
+    from collector.assembly.plain import Plain
 
 _HANGAR, _SESSION, _CONVERSATION = "hangar.session.id", "session.id", "gen_ai.conversation.id"
 SESSION_KEYS: Final = (_HANGAR, _SESSION, _CONVERSATION)
@@ -109,6 +112,8 @@ class Trace:
         "id",
         "messages",
         "nodes",
+        "plain",
+        "plain_sessions",
         "raised",
         "speaks",
         "unanswered",
@@ -141,6 +146,10 @@ class Trace:
         self.raised: dict[bytes, tuple[str, str]] = {}
         """Type and message of exceptions that log records report, by the span that they are of."""
         self.nodes: dict[bytes, Node] = {}
+        self.plain: dict[bytes, Plain] = {}
+        """Spans that have no node, since nothing else speaks of them."""
+        self.plain_sessions: set[str] = set()
+        """What telemetry says of the sessions of those; "" where it says nothing."""
         self.waiting: dict[bytes, list[Node]] = {}
 
     def place(self, node: Node, parent_id: bytes) -> list[Node]:

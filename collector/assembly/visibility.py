@@ -13,7 +13,7 @@ from collector.assembly.reports import Reported
 from collector.assembly.requests import Request
 from collector.assembly.tree import SIGNIFICANT, Node, Trace
 from collector.assembly.unheard import unheard
-from evaluator.items import NotRecorded
+from evaluator.items import Item, NotRecorded
 
 _FORGOTTEN: Final = b""
 """Stands for all traces that were forgotten."""
@@ -97,6 +97,15 @@ class Visibility:
         self._place(trace, node)
         for other in others:
             self._place(trace, other)
+
+    def taken(self, trace_id: bytes, item: Item) -> None:
+        """A plain call is new in a trace. No other span can change its session: all of them count as one."""
+        self.touched[trace_id] = None
+        session = item.session or trace_id.hex()
+        numbers = self._numbers.setdefault(trace_id, Counter())
+        if session not in numbers:
+            numbers[session] = 1
+            self._session(session)
 
     def settle(self, owners: Iterable[Any]) -> list[Sight]:
         """What is new since the last time. `owners` are those whose items may have changed meanwhile."""

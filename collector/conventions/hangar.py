@@ -1,15 +1,19 @@
 """The hangar vocabulary: spans named `tool.call`, `approval` and `test.run` (SEMANTICS.md, section 6)."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from collector.conventions.exceptions import failure
 from collector.conventions.payload import arguments, decoded, lost, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.telemetry import Span
-from evaluator.items import CallStatus, NotRecorded
+from evaluator.items import CallStatus, Json, NotRecorded
+
+Arguments = Mapping[str, Json] | NotRecorded
 
 NAME: Final = "hangar"
 TOOL_CALL: Final = "tool.call"
+INPUT, OUTPUT = "hangar.tool.input", "hangar.tool.output"
 
 NO_ARGUMENTS: Final = NotRecorded(
     "the span carries no arguments",
@@ -32,28 +36,40 @@ def read(span: Span) -> Reading:
     if name is None:
         name, name_from = TOOL_CALL, "span name"
     args, args_from = get("gen_ai.tool.call.arguments"), "gen_ai.tool.call.arguments"
+    given, output = get(INPUT), get(OUTPUT)
     if args is None:
-        args, args_from = get("hangar.tool.input"), "hangar.tool.input"
+        args_from = INPUT if given is not None else ""
     result, result_from = get("gen_ai.tool.call.result"), "gen_ai.tool.call.result"
     if result is None:
-        result, result_from = get("hangar.tool.output"), "hangar.tool.output"
+        result_from = OUTPUT if output is not None else ""
     error, error_from = failure(span)
     facts = ToolFacts(
         tool_name(name),
-        arguments(args, lost(span, NO_ARGUMENTS)) if args is None or args_from[0] == "g" else _input(args),
-        lost(span, NO_RESULT) if result is None else decoded(result),
+        arguments_of(args, given, lost(span, NO_ARGUMENTS)),
+        result_of(result, output, lost(span, NO_RESULT)),
         error,
         _OK if error is None else _ERROR,
         get("gen_ai.tool.call.id"),
         name_from,
-        args_from if args is not None else "",
-        result_from if result is not None else "",
+        args_from,
+        result_from,
         error_from,
     )
     return Reading(NAME, _TOOL, facts)
 
 
-def _input(text: object) -> "dict[str, object] | NotRecorded":
-    """`hangar.tool.input` is a clipped text for regexes; it carries arguments where it is a JSON object."""
-    found = decoded(text)
+def arguments_of(arguments_said: Json, given: Json, absent: NotRecorded = NO_ARGUMENTS) -> Arguments:
+    """The arguments by `gen_ai.tool.call.arguments`, else by `hangar.tool.input`: a clipped text for regexes, which
+    carries arguments where it is a JSON object."""
+    if arguments_said is not None:
+        return arguments(arguments_said, absent)
+    if given is None:
+        return absent
+    found = decoded(given)
     return found if isinstance(found, dict) else NO_ARGUMENTS
+
+
+def result_of(result_said: Json, output: Json, absent: NotRecorded = NO_RESULT) -> Json | NotRecorded:
+    """The result by `gen_ai.tool.call.result`, else by `hangar.tool.output`."""
+    said = output if result_said is None else result_said
+    return absent if said is None else decoded(said)

@@ -46,8 +46,11 @@ def one_span(draw: Any, number: int, trace: bytes, parent: bytes) -> Span:
         case "agent":
             return agent(more=more, **where)
         case "hangar":
-            event = ("steer", {"hangar.seq": 3})
-            return span("tool.call", {"gen_ai.tool.name": name, "hangar.turn": 1} | more, events=[event], **where)
+            events = draw(st.sampled_from([(), (), [("steer", {"hangar.seq": 3})]]))
+            said = draw(st.sampled_from([{}, {}, {"gen_ai.tool.call.id": "call-1"}, {"hangar.session.id": "s"}]))
+            given = {} if args is None else {"hangar.tool.input": json.dumps(args)}
+            attributes = {"gen_ai.tool.name": name, "hangar.turn": 1} | given | said | more
+            return span("tool.call", attributes, events=events, **where)
     return span("GET /", more, kind=2, **where)
 
 
