@@ -1,6 +1,6 @@
 """How long the parts of a trace are kept, for what may still arrive of it.
 
-And log records outside of any trace, which are kept together by their session, else by their job: a "trace" is either.
+And log records outside of any trace, which are kept together by their session, else by their job: "a trace" is both.
 """
 
 import asyncio

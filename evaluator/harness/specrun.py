@@ -203,6 +203,7 @@ class SpecRun:
             await self._judge_again()
             undecided = [run for run in self._runs if run.undecided]
             if not undecided:
+                self._warn_of_work()
                 return
             for run in undecided:
                 await run.run_on()
@@ -249,6 +250,22 @@ class SpecRun:
         text = f"{after.name}: was {before.status}, is {after.status}{why}{reasons}"
         self._notify(Notice(code, text))
         self._listener.test_revised(before, after, text)
+
+    def _warn_of_work(self) -> None:
+        """Tell what the end of the run may have cut off: no telemetry says that an agent is done."""
+        end = self._confirmed_at()
+        tests = [
+            repr(run.plan.name)
+            for run in self._runs
+            if any(turn.works_on(end) for execution in run.executions() for turn in execution.turns())
+        ]
+        if end and tests:
+            text = (
+                f"Spans of {listed(tests, 'and')} still came when the run ended, "
+                f"{self._observation.settle:g} s after the last reply: what the agent does later is not seen, and no "
+                "verdict is about it. Wait longer with agent.settle_time, in ms."
+            )
+            self._notify(Notice("work_goes_on", text))
 
     def _warn(self) -> None:
         forbidden = (name for plan in self._plans for name in _forbidden(plan))

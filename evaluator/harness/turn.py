@@ -99,12 +99,29 @@ class LiveTurn:
         self._whole = False
         self._last: tuple[float, str] | None = None
         """When the latest telemetry of this turn came (ticks), and the span's name."""
+        self._closed_at: float | None = None
+        """In ticks."""
 
     @property
     def accepting_until(self) -> float | None:
         if self.decision is None:
             return None
         return (self.replied or self._began) + self._around.observation.settle
+
+    def works_on(self, end: float) -> bool:
+        """Whether its telemetry still came shortly before `end` (ticks), where nothing more is waited for.
+
+        What came once the turn was closed shows work beside the reply. A turn that only `settle_time` closed may have
+        had its spans from a slow exporter.
+        """
+        observation = self._around.observation
+        if self._last is None or self._closed_at is None or self._last[0] < end - observation.settle / 2:
+            return False
+        if self._last[0] > self._closed_at:
+            return True
+        waited_out = self.decision is not None and self.decision.by is ClosedBy.SETTLE_TIME
+        replied = self.replied or self._began
+        return waited_out and observation.late_by is None and self._last[0] > replied + observation.settle / 2
 
     @property
     def reply_ms(self) -> float | None:
@@ -265,6 +282,7 @@ class LiveTurn:
         arrived, span = self._last if decided_by_span and self._last is not None else (None, "")
         if arrived is not None and self.replied is not None and self.replied > arrived:
             arrived, span = None, ""
+        self._closed_at = now
         self._whole = cause is not ClosedBy.FAILURE
         if cause is ClosedBy.SETTLE_TIME and not self._entry and self.first_seen is not None:
             self._around.observation.settled_without_entry()
