@@ -4,11 +4,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from collector.telemetry import Batch
+from evaluator.items import NotRecorded
 
 TRACE_ID, SPAN_ID = 16, 8
 """Lengths of ids in bytes (OTLP: any other length is invalid, and so is an id of zeros)."""
 NO_TRACE: Final = bytes(TRACE_ID)
 NO_SPAN: Final = bytes(SPAN_ID)
+
+NESTING: Final = 32
+"""How deep lists and mappings may be nested in one value, in every encoding."""
+TOO_DEEP: Final = NotRecorded(f"the attribute's value is nested deeper than {NESTING} levels")
 
 
 class Malformed(ValueError):
@@ -28,6 +33,11 @@ class Decoded:
         self.rejected += 1
         if not self.reason:
             self.reason = reason
+
+
+def event_name(attribute: object) -> str:
+    """The name that an `event.name` attribute gives: how it was sent before OTLP had a field for it."""
+    return attribute if isinstance(attribute, str) else ""
 
 
 def span_id_problem(trace_id: bytes, span_id: bytes, parent_id: bytes) -> str:

@@ -9,7 +9,6 @@ from collector.receiver.decoded import Decoded
 from collector.receiver.encoding import LIMIT, Corrupt, TooLarge, UnknownEncoding, decompress
 from collector.receiver.intake import Format, Intake, Reason, Refused, Signal
 from collector.receiver.loopback import is_foreign
-from collector.receiver.schema import ExportResponse, RpcStatus
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -125,6 +124,8 @@ class Export:
         self._intake.refused(self._signal, refused)
         status, code = _STATUS[refused.reason]
         if self._answer_format is Format.PROTOBUF:
+            from collector.receiver.schema import RpcStatus
+
             body = RpcStatus(code=code, message=str(refused)).SerializeToString()
         else:
             body = orjson.dumps({"code": code, "message": str(refused)})
@@ -154,6 +155,8 @@ def export_response(decoded: Decoded) -> bytes:
     """The serialized response to an export: empty, or what was rejected and why."""
     if not decoded.rejected:
         return b""
+    from collector.receiver.schema import ExportResponse
+
     partial = {"rejected": decoded.rejected, "error_message": decoded.reason}
     return bytes(ExportResponse(partial_success=partial).SerializeToString())
 

@@ -5,15 +5,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib import import_module
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
 from collector.receiver.decoded import Decoded, Malformed
-from collector.receiver.otlp_json import decode_logs_json, decode_traces_json, parse_object
-from collector.receiver.protobuf import decode_logs, decode_traces
-from collector.receiver.records import decode_lines
-from collector.receiver.schema import MetricsRequest
 from collector.telemetry import Batch
 
 _LOG: Final = logging.getLogger("spanbar.receiver")
@@ -103,13 +99,23 @@ class Counters:
     """Of accepted bodies, after decompression."""
 
 
-_DECODERS: Final[dict[tuple[Signal, Format], Callable[[bytes], Decoded]]] = {
-    (Signal.TRACES, Format.PROTOBUF): decode_traces,
-    (Signal.TRACES, Format.JSON): decode_traces_json,
-    (Signal.TRACES, Format.LINES): decode_lines,
-    (Signal.LOGS, Format.PROTOBUF): decode_logs,
-    (Signal.LOGS, Format.JSON): decode_logs_json,
+_DECODERS: Final = {
+    (Signal.TRACES, Format.PROTOBUF): "protobuf.decode_traces",
+    (Signal.TRACES, Format.JSON): "otlp_json.decode_traces_json",
+    (Signal.TRACES, Format.LINES): "records.decode_lines",
+    (Signal.LOGS, Format.PROTOBUF): "protobuf.decode_logs",
+    (Signal.LOGS, Format.JSON): "otlp_json.decode_logs_json",
+    (Signal.METRICS, Format.PROTOBUF): "protobuf.check_metrics",
+    (Signal.METRICS, Format.JSON): "otlp_json.check_metrics_json",
 }
+"""What decodes a body. An agent sends in one format, and loading both takes long beside a short run."""
+
+
+@cache
+def _decoder(signal: Signal, body_format: Format) -> Callable[[bytes], Decoded]:
+    module, _, function = _DECODERS[signal, body_format].partition(".")
+    decode: Callable[[bytes], Decoded] = getattr(import_module(f"collector.receiver.{module}"), function)
+    return decode
 
 
 class Intake:
@@ -168,7 +174,7 @@ class Intake:
     def take(self, signal: Signal, body_format: Format, body: bytes) -> Decoded:
         """Decode a whole body and hand it on. Raises `Refused`."""
         try:
-            decoded = self._decode(signal, body_format, body)
+            decoded = _decoder(signal, body_format)(body)
         except Malformed as malformed:
             raise self.refuse(Reason.MALFORMED, str(malformed)) from None
         except Exception as error:
@@ -182,12 +188,6 @@ class Intake:
             self._raw(Received(signal, body_format.value, body))
         self._count(signal, decoded, len(body))
         return decoded
-
-    def _decode(self, signal: Signal, body_format: Format, body: bytes) -> Decoded:
-        if signal is Signal.METRICS:
-            _check_metrics(body_format, body)
-            return Decoded()
-        return _DECODERS[signal, body_format](body)
 
     def _hand_on(self, batch: Batch) -> None:
         try:
@@ -214,15 +214,3 @@ class Intake:
             self._lose(problem)
         counters.dropped_metrics += signal is Signal.METRICS
         counters.bytes += size
-
-
-def _check_metrics(body_format: Format, body: bytes) -> None:
-    if body_format is Format.JSON:
-        parse_object(body)
-        return
-    try:
-        MetricsRequest.FromString(body)
-    except DecodeError as error:
-        raise Malformed(
-            f"the body of {len(body)} bytes is not a protobuf ExportMetricsServiceRequest: {error}"
-        ) from None

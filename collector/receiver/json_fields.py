@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from collector.receiver.values import NESTING, TOO_DEEP
+from collector.receiver.decoded import NESTING, TOO_DEEP
 from collector.telemetry import Value
 
 Json = dict[str, Any]

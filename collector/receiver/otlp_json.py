@@ -16,6 +16,7 @@ from collector.receiver.decoded import (
     NO_TRACE,
     Decoded,
     Malformed,
+    event_name,
     log_id_problem,
     span_id_problem,
     span_ids_are_valid,
@@ -31,7 +32,6 @@ from collector.receiver.json_fields import (
     read_value,
 )
 from collector.receiver.json_usual import usual_traces
-from collector.receiver.protobuf import event_name
 from collector.telemetry import Link, LogRecord, Resource, Scope, Span, SpanEvent
 
 Json = dict[str, Any]
@@ -48,6 +48,12 @@ _ESCAPES: Final = re.compile(
 def decode_traces_json(body: bytes) -> Decoded:
     """The spans of an `ExportTraceServiceRequest` in JSON, in order. Raises `Malformed`."""
     return usual_traces(body) or traces_of(parse_object(body))
+
+
+def check_metrics_json(body: bytes) -> Decoded:
+    """Nothing: metrics are accepted and dropped. Raises Malformed."""
+    parse_object(body)
+    return Decoded()
 
 
 def decode_logs_json(body: bytes) -> Decoded:

@@ -10,11 +10,12 @@ from collector.receiver.decoded import (
     NO_TRACE,
     Decoded,
     Malformed,
+    event_name,
     log_id_problem,
     span_id_problem,
     span_ids_are_valid,
 )
-from collector.receiver.schema import LogsRequest, TracesRequest
+from collector.receiver.schema import LogsRequest, MetricsRequest, TracesRequest
 from collector.receiver.values import decode_value, read_attributes
 from collector.telemetry import Link, LogRecord, Resource, Scope, Span, SpanEvent
 
@@ -109,6 +110,17 @@ def _read_spans(request: Any, decoded: Decoded) -> None:
                 append(ReceivedSpan(message, trace_id, span_id, parent_id, resource, scope))
 
 
+def check_metrics(body: bytes) -> Decoded:
+    """Nothing: metrics are accepted and dropped. Raises Malformed."""
+    try:
+        MetricsRequest.FromString(body)
+    except DecodeError as error:
+        raise Malformed(
+            f"the body of {len(body)} bytes is not a protobuf ExportMetricsServiceRequest: {error}"
+        ) from None
+    return Decoded()
+
+
 def decode_logs(body: bytes) -> Decoded:
     """The log records of a serialized `ExportLogsServiceRequest`, in order. Raises `Malformed`."""
     decoded = Decoded()
@@ -155,8 +167,3 @@ def _log_record(message: Any, resource: Resource, scope: Scope) -> LogRecord:
         span_id=b"" if message.span_id == NO_SPAN else message.span_id,
         severity=message.severity,
     )
-
-
-def event_name(attribute: Any) -> str:
-    """The name that an `event.name` attribute gives: how it was sent before OTLP had a field for it."""
-    return attribute if isinstance(attribute, str) else ""

@@ -5,14 +5,11 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
+from collector.receiver.decoded import NESTING, TOO_DEEP
 from collector.receiver.schema import AnyValue, KeyValue
 from collector.telemetry import Value
 from evaluator.items import NotRecorded
 
-NESTING: Final = 32
-"""How deep lists and mappings may be nested in one value, in every encoding."""
-
-TOO_DEEP: Final = NotRecorded(f"the attribute's value is nested deeper than {NESTING} levels")
 MALFORMED: Final = NotRecorded("the attribute's value is not a well-formed OTLP AnyValue")
 
 # How a serialized field begins: its number, and how its value is encoded.

@@ -6,10 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
-from collector.receiver.decoded import Malformed
+from collector.receiver.decoded import TOO_DEEP, Malformed
 from collector.receiver.json_usual import usual_traces
 from collector.receiver.otlp_json import decode_logs_json, decode_traces_json
-from collector.receiver.values import TOO_DEEP
 from collector.telemetry import LogRecord, Span
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"

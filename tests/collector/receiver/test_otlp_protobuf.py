@@ -7,9 +7,9 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from collector.receiver import values
-from collector.receiver.decoded import Malformed
+from collector.receiver.decoded import TOO_DEEP, Malformed
 from collector.receiver.protobuf import decode_logs, decode_traces
-from collector.receiver.values import MALFORMED, TOO_DEEP, decode_value, read_attributes
+from collector.receiver.values import MALFORMED, decode_value, read_attributes
 from tests.collector.receiver.otlp_building import SPAN_ID, TRACE_ID, logs_request, span, text, traces_request
 
 BAD_IDS = {
