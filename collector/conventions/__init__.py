@@ -6,48 +6,59 @@ Adding one is adding a module here, and the payloads that show it.
 """
 
 from collections.abc import Callable, Mapping, Set
+from importlib import import_module
 from typing import Final
 
-from collector.conventions import (
-    claude_code,
-    coding_agents,
-    genai,
-    google_adk,
-    hangar,
-    logs,
-    mastra,
-    mcp,
-    openinference,
-    pydantic_ai,
-    strands,
-    traceloop,
-    vercel_ai,
-)
+from collector.conventions import claude_code, coding_agents, genai, hangar, logs
 from collector.conventions.reading import Reading
 from collector.telemetry import LogRecord, Span
 
 Reader = Callable[[Span], Reading | None]
 
-CONVENTIONS: Final[tuple[tuple[str, Reader], ...]] = (
-    (openinference.KIND, openinference.read),
-    (traceloop.KEY, traceloop.read),
-    (vercel_ai.KEY, vercel_ai.read),
-    (mcp.KEY, mcp.read),
-    (mastra.KEY, mastra.read),
-    (google_adk.KEY, google_adk.read),
-    (pydantic_ai.KEY, pydantic_ai.read),
-    (strands.KEY, strands.read),
-    (vercel_ai.SETTINGS_KEY, vercel_ai.read_settings),
-    (genai.OPERATION, genai.read),
-    (traceloop.MODEL_KEY, traceloop.read_model),
+
+class Convention:
+    """What reads the spans of a vocabulary: the function of a module, which is loaded with the first of them.
+
+    An agent speaks one or two of them; loading all takes long beside a short test run.
+    """
+
+    __slots__ = ("_function", "_module", "read")
+
+    def __init__(self, module: str, function: str = "read") -> None:
+        self._module = module
+        self._function = function
+        self.read: Reader = self._read_first
+
+    def _read_first(self, span: Span) -> Reading | None:
+        self.read = getattr(import_module(f"{__name__}.{self._module}"), self._function)
+        return self.read(span)
+
+
+_PYDANTIC_AI: Final = Convention("pydantic_ai")
+
+CONVENTIONS: Final[tuple[tuple[str, Convention], ...]] = (
+    ("openinference.span.kind", Convention("openinference")),
+    ("traceloop.span.kind", Convention("traceloop")),
+    ("ai.operationId", Convention("vercel_ai")),
+    ("mcp.method.name", Convention("mcp")),
+    ("mastra.span.type", Convention("mastra")),
+    ("gcp.vertex.agent.event_id", Convention("google_adk")),
+    # What pydantic-ai's spans carry and other GenAI spans do not.
+    ("logfire.msg", _PYDANTIC_AI),
+    ("gen_ai.event.start_time", Convention("strands")),
+    # What version 7 of Vercel's SDK writes on agents and steps, next to its settings.
+    ("ai.request.headers.user-agent", Convention("vercel_ai", "read_settings")),
+    ("gen_ai.operation.name", Convention("genai")),
+    # On model spans in the older format, with `gen_ai.prompt.N.*` and `gen_ai.completion.N.*`.
+    ("llm.request.type", Convention("traceloop", "read_model")),
 )
 """The attribute by which a convention is recognised, and what reads its spans."""
 
-BY_NAME: Final[Mapping[str, Reader]] = {
-    hangar.TOOL_CALL: hangar.read,
-    "running tool": pydantic_ai.read,
-    "agent run": pydantic_ai.read,
-    **dict.fromkeys(claude_code.SPANS, claude_code.read_span),
+BY_NAME: Final[Mapping[str, Convention]] = {
+    hangar.TOOL_CALL: Convention("hangar"),
+    "running tool": _PYDANTIC_AI,
+    "agent run": _PYDANTIC_AI,
+    **dict.fromkeys(claude_code.SPANS, Convention("claude_code", "read_span")),
 }
 """Conventions recognised by the whole name of the span; these are asked first."""
 
@@ -61,16 +72,16 @@ def read(span: Span, marks: Set[str]) -> Reading | None:
     `marks` are those of its attributes that are in `KEYS`, and may be more: looking each of them up in attributes
     that decode lazily is what would cost most here.
     """
-    reader = BY_NAME.get(span.name)
-    if reader is not None:
-        reading = reader(span)
+    convention = BY_NAME.get(span.name)
+    if convention is not None:
+        reading = convention.read(span)
         if reading is not None:
             return reading
     if KEYS.isdisjoint(marks):
         return genai.read_named(span) if span.name.startswith(genai.NAMED_TOOL) else None
-    for key, reader in CONVENTIONS:
+    for key, convention in CONVENTIONS:
         if key in marks:
-            reading = reader(span)
+            reading = convention.read(span)
             if reading is not None:
                 return reading
     return None

@@ -14,7 +14,6 @@ from collector.telemetry import Span
 from evaluator.items import CallStatus, Json, NotRecorded
 
 NAME: Final = "google-adk"
-KEY: Final = "gcp.vertex.agent.event_id"
 REQUEST: Final = "gcp.vertex.agent.llm_request"
 RESPONSE: Final = "gcp.vertex.agent.llm_response"
 ARGUMENTS: Final = "gcp.vertex.agent.tool_call_args"

@@ -12,8 +12,6 @@ from collector.conventions.switches import PYDANTIC_AI
 from collector.telemetry import Span
 
 NAME: Final = "pydantic-ai"
-KEY: Final = "logfire.msg"
-"""What its spans carry and other GenAI spans do not."""
 
 
 def read(span: Span) -> Reading | None:

@@ -25,8 +25,6 @@ from evaluator.items import CallStatus, Json, NotRecorded
 
 NAME: Final = "traceloop"
 KEY: Final = "traceloop.span.kind"
-MODEL_KEY: Final = "llm.request.type"
-"""What model spans carry in the older format, with `gen_ai.prompt.N.*` and `gen_ai.completion.N.*`."""
 
 ROLES: Final[Mapping[str, Role]] = {"workflow": Role.WORKFLOW, "agent": Role.AGENT}
 _SESSIONS: Final = tuple(f"traceloop.association.properties.{key}" for key in ("session_id", "thread_id"))

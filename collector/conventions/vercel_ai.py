@@ -16,8 +16,6 @@ from evaluator.items import CallStatus, Json
 
 NAME: Final = "vercel-ai"
 KEY: Final = "ai.operationId"
-SETTINGS_KEY: Final = "ai.request.headers.user-agent"
-"""What version 7 writes on agents and steps, next to its settings."""
 
 SESSION_NAMES: Final = ("sessionId", "session_id", "conversationId", "threadId", "chatId")
 """What applications call their session; the SDK has no name for it."""
