@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from time import time_ns
@@ -18,6 +18,7 @@ from collector.cli.endings import NothingRan
 from collector.cli.garbage import no_collection
 from collector.cli.mapping_option import mapping_option
 from collector.cli.run_outputs import close_exporter, exporter_of
+from collector.cli.unreadable import told
 from collector.export.exporter import ResultExporter
 from collector.export.json import behaviors_document, write_document
 from collector.index import Index
@@ -27,9 +28,6 @@ from collector.receiver.files import FileProblem, read
 from evaluator.behaviors import Program
 from evaluator.harness.outcome import RunOutcome, unverified
 from evaluator.verdict import Contract
-
-TOLD = 5
-"""How many problems of a file are printed; the rest is counted."""
 
 
 @click.command()
@@ -102,7 +100,7 @@ def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
                     pipeline.receive(batch)
             except FileProblem as problem:
                 problems.append(problem)
-    for line in _told(problems):
+    for line in told(problems):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     if not problems:
         return ""
@@ -111,12 +109,6 @@ def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
 
 def _advance(progress: Progress, task: TaskID, position: int) -> None:
     progress.update(task, completed=position)
-
-
-def _told(problems: Sequence[FileProblem]) -> Iterator[str]:
-    yield from (str(problem) for problem in problems[:TOLD])
-    if len(problems) > TOLD:
-        yield f"and {len(problems) - TOLD} more problems"
 
 
 def _size(path: Path) -> int:

@@ -10,6 +10,7 @@ from collector.assembly import Assembly
 from collector.cli.endings import NothingRan
 from collector.cli.explanation import Arrived, document, tell
 from collector.cli.mapping_option import mapping_option
+from collector.cli.unreadable import told
 from collector.export.json import write_document
 from collector.mapping import Claims
 from collector.receiver.files import FileProblem, read
@@ -26,7 +27,8 @@ def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | 
     arguments and result came from, what was ignored and why, and the line that makes visible what is missing.
 
     A trace file is OTLP traces or logs (protobuf or JSON lines), trace-contract lines, or gzip of these. Files that
-    belong together (traces and their logs) go into one call. Exit code: 0, or 2 if a file cannot be read.
+    belong together (traces and their logs) go into one call. Exit codes: 0 all was read; 1 not all could be read,
+    and what could is explained; 2 nothing could be read.
     """
     assembly, arrived = Assembly(mapping), Arrived()
     problems: list[FileProblem] = []
@@ -41,6 +43,9 @@ def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | 
         write_document(document(assembly, arrived), json_file)
     if json_file != Path("-"):
         tell(Console(highlight=False), assembly, arrived)
+    message = "\n".join(told(problems))
+    if problems and not (arrived.spans or arrived.logs or arrived.records):
+        raise NothingRan(message)
     if problems:
-        raise NothingRan("\n".join(str(problem) for problem in problems))
-    sys.exit(0)
+        click.echo(f"Error: not all could be read:\n{message}", err=True)
+    sys.exit(1 if problems else 0)

@@ -58,6 +58,47 @@ def fields(buffer: bytes, start: int, end: int) -> Iterator[Field]:
         start += size
 
 
+def whole_part(message: bytes, depth: int = 1) -> bytes:
+    """What is whole of a message that is cut at its end: its fields, and of a field 2 that is cut, its whole part.
+
+    Of a resource these are, `depth` levels down, the scopes and their spans or log records.
+    """
+    kept, position, end = bytearray(), 0, len(message)
+    while position < end:
+        try:
+            tag, start = varint(message, position)
+            size = 0
+            if tag & 7 == _LENGTH:
+                size, start = varint(message, start)
+            elif tag & 7 == _VARINT:
+                start = varint(message, start)[1]
+            else:
+                size = _FIXED_SIZES.get(tag & 7, end)
+        except NotProtobuf:
+            break
+        if start + size > end:
+            if depth and tag == (2 << 3 | _LENGTH):
+                inner = whole_part(message[start:], depth - 1)
+                kept += bytes((tag, *_as_varint(len(inner)))) + inner
+            break
+        kept += message[position : start + size]
+        position = start + size
+    return bytes(kept)
+
+
+def _as_varint(value: int) -> list[int]:
+    found = []
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return [*found, value]
+
+
+def resource_field(resource: bytes) -> bytes:
+    """A resource as field 1 of a request."""
+    return bytes((1 << 3 | _LENGTH, *_as_varint(len(resource)))) + resource
+
+
 def signal_of(resource: bytes) -> Signal | None:
     """What a ResourceSpans, ResourceLogs or ResourceMetrics carries, told by its first leaf; None without one.
 

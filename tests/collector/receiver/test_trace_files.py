@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -173,26 +175,74 @@ def test_damage_is_a_problem_with_its_place(write: Write, content: bytes, messag
     assert str(raised.value).startswith(f"{path}: {message}")
 
 
-def test_a_cut_gzip_file_is_a_problem_after_what_could_be_read(write: Write) -> None:
-    lines = b"".join(to_json(traces_request(span(f"{n}", n + 1))) + b"\n" for n in range(5000))
-    path = write(gzip.compress(lines)[:-2000])
-    batches: list[Batch] = []
-
-    with pytest.raises(FileProblem, match=r"line \d+: the gzip file is cut here") as raised:
-        batches.extend(read(path))
-
-    read_names = [span.name for batch in batches for span in batch.spans]
-    assert read_names == [f"{n}" for n in range(len(read_names))]
-    assert raised.value.place == f"line {len(read_names) + 1}"
-    assert len(read_names) > 100
+def tolerated(path: Path) -> tuple[list[str], list[FileProblem]]:
+    """The names of the spans that can be read, and the problems."""
+    problems: list[FileProblem] = []
+    return [span.name for batch in read(path, problems.append) for span in batch.spans], problems
 
 
-def test_a_damaged_gzip_file_is_a_problem(write: Write) -> None:
+LINES = [to_json(traces_request(span(f"{n}", n + 1))) + b"\n" for n in range(5000)]
+
+
+def test_of_a_cut_gzip_file_all_is_read_that_comes_out(write: Write) -> None:
+    compressed = gzip.compress(b"".join(LINES))[:-2000]
+    names, (problem,) = tolerated(write(compressed))
+    whole = zlib.decompressobj(31).decompress(compressed).count(b"\n")
+    assert names == [f"{n}" for n in range(whole)]
+    assert problem.place == f"line {whole + 1}"
+    assert f"at its byte {len(compressed)}: its end is missing. What is before it was read" in problem.message
+
+
+def test_of_a_damaged_gzip_member_what_is_before_the_damage_is_read_and_the_members_after_it(write: Write) -> None:
+    first, second, third = (gzip.compress(b"".join(lines)) for lines in (LINES[:5], LINES[5:4000], LINES[4000:]))
+    damaged = bytearray(second)
+    damaged[len(second) // 2 : len(second) // 2 + 40] = b"\xff" * 40
+    names, (*_, problem) = tolerated(write(first + bytes(damaged) + third))
+    assert names[:1_000] == [f"{n}" for n in range(1_000)]
+    assert names[names.index("4000") :] == [f"{n}" for n in range(4000, 5000)]
+    place = int(re.findall(r"at its byte (\d+)", problem.message)[0])
+    assert len(first) + len(second) // 2 <= place < len(first) + len(second)
+
+
+def test_a_wrong_sum_at_the_end_of_a_gzip_member_is_a_problem_after_all_of_it(write: Write) -> None:
     content = bytearray(gzip.compress(traces * 100))
     content[-6] ^= 0xFF
+    names, (problem,) = tolerated(write(bytes(content)))
+    assert len(names) == 200
+    assert "incorrect data check" in problem.message
 
-    with pytest.raises(FileProblem, match="the gzip file is damaged here"):
-        list(read(write(bytes(content))))
+
+def test_a_line_that_may_be_cut_says_where_the_file_ends(write: Write) -> None:
+    content = to_json(TRACES) + b"\n" + to_json(TRACES)[:-9]
+    _, (problem,) = tolerated(write(content))
+    assert problem.message.endswith(f"The file ends in this line, at byte {len(content)}: it may be cut")
+
+
+def test_what_is_no_gzip_after_a_member_is_a_problem(write: Write) -> None:
+    names, (problem,) = tolerated(write(gzip.compress(traces) + b"and more"))
+    assert (names, "incorrect header check" in problem.message) == (["one", "two"], True)
+
+
+def test_zeros_after_a_gzip_member_are_padding(write: Write) -> None:
+    assert tolerated(write(gzip.compress(traces) + bytes(70_000) + gzip.compress(more))) == (
+        ["one", "two", "three"],
+        [],
+    )
+
+
+def test_of_a_cut_request_the_whole_spans_are_read(write: Write) -> None:
+    request = traces_request(*(span(f"{n}", n + 1) for n in range(100))).SerializeToString()
+    names, (problem,) = tolerated(write(traces + request[: len(request) // 2]))
+    assert names[:2] == ["one", "two"]
+    assert names[2:] == [f"{n}" for n in range(len(names) - 2)]
+    assert 40 < len(names) < 60
+    assert f"byte {len(traces)}: the file is cut" in str(problem)
+
+
+def test_one_damaged_resource_takes_none_of_its_neighbours_along(write: Write) -> None:
+    names, (problem,) = tolerated(write(traces + more.replace(b"three", b"\xff" * 5) + traces))
+    assert names == ["one", "two", "one", "two"]
+    assert problem.place == f"byte {len(traces)}"
 
 
 def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
