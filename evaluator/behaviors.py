@@ -63,7 +63,6 @@ class Evaluation:
         "_blind",
         "_closed",
         "_cut",
-        "_match",
         "_monitors",
         "_reported",
         "_results",
@@ -73,11 +72,10 @@ class Evaluation:
 
     def __init__(self, section: Section) -> None:
         self._section = section
-        self._match = section.dispatch.match
         self._monitors: dict[int, Monitor] = {}
         self._reported: dict[int, _Reported] = {}
         """By behavior, where it is not what an empty unit has."""
-        self._results: dict[int, BehaviorResult] = {}
+        self._results: dict[int, BehaviorResult] | None = None
         """What was asked for since it last changed."""
         self._arrivals = 0
         self._closed = False
@@ -97,11 +95,12 @@ class Evaluation:
         if new is None:
             return ()
         self._arrivals += 1
-        hits = self._match(new)
+        section = self._section
+        hits = section.dispatch.match(new)
         if not hits:
             return ()
         touched = set()
-        monitors, subscriptions = self._monitors, self._section.subscriptions
+        monitors, subscriptions = self._monitors, section.subscriptions
         for predicate, sure in hits:
             for behavior, role in subscriptions[predicate]:
                 if not sure:
@@ -109,8 +108,8 @@ class Evaluation:
                     touched.add(behavior)
                 elif (monitors.get(behavior) or self._own(behavior)).feed(new, role):
                     touched.add(behavior)
-        if self._results:
-            self._forget(hits)
+        if self._results is not None:
+            self._forget(self._results, hits)
         return self._report(touched) if touched else ()
 
     def close(self) -> Sequence[int]:
@@ -127,8 +126,7 @@ class Evaluation:
         blank = [position for position in range(len(self._section.behaviors)) if position not in self._reported]
         self._closed = closed
         self._was_closed |= closed
-        for position in blank:
-            self._results.pop(position, None)
+        self._results = None
         return sorted((*blank, *self._report(tuple(self._reported))))
 
     def blind(self, cause: str | None) -> Sequence[int]:
@@ -156,10 +154,12 @@ class Evaluation:
 
     def result(self, position: int) -> BehaviorResult:
         """The result at a position as it is now."""
-        cached = self._results.get(position)
-        if cached is None:
-            cached = self._results[position] = self._result(position)
-        return cached
+        if self._results is None:
+            self._results = {}
+        found = self._results.get(position)
+        if found is None:
+            found = self._results[position] = self._result(position)
+        return found
 
     def _result(self, position: int) -> BehaviorResult:
         behavior = self._section.behaviors[position]
@@ -181,11 +181,11 @@ class Evaluation:
         """The monitor of a behavior, for reading."""
         return self._monitors.get(position) or self._section.blank[position]
 
-    def _forget(self, hits: Sequence[Hit]) -> None:
+    def _forget(self, results: dict[int, BehaviorResult], hits: Sequence[Hit]) -> None:
         """Forget the results that rest on what matched: their evidence may have changed, if nothing else."""
         for predicate, _ in hits:
             for subscription in self._section.subscriptions[predicate]:
-                self._results.pop(subscription.behavior, None)
+                results.pop(subscription.behavior, None)
 
     def _own(self, position: int) -> Monitor:
         """The monitor of a behavior, for feeding."""
@@ -246,14 +246,15 @@ class Evaluation:
         found = self._monitor(position)
         if self._unseen(position) is not None:
             return Result.UNKNOWN, self._closed, False
-        earned = found.decided or (found.ordered and found.passed_by)
+        earned = found.decided or (self._section.ordered and found.passed_by)
         return found.result, self._closed or earned, earned
 
     def _report(self, positions: Sequence[int] | set[int] | range) -> Sequence[int]:
         """Note the new states; the positions whose state changed, in order."""
         changed = []
         for position in positions:
-            self._results.pop(position, None)
+            if self._results is not None:
+                self._results.pop(position, None)
             result, final, earned = self._state(position)
             last = self._reported.get(position) or self._unreported(position)
             breaks = last.promised not in (None, result) and not last.revised

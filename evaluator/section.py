@@ -27,7 +27,7 @@ class Section:
 
     def __init__(self, behaviors: Sequence[Behavior], contract: Contract) -> None:
         self.behaviors = tuple(behaviors)
-        self.contract = contract
+        self.ordered = contract is Contract.ORDERED
         numbers: dict[object, int] = {}
         self.predicates: list[Predicate] = []
         self.subscriptions: list[list[Subscription]] = []
@@ -51,14 +51,13 @@ class Section:
         )
 
     def monitor(self, position: int) -> Monitor:
-        return monitor(self.behaviors[position].assertion, self.contract)
+        return monitor(self.behaviors[position].assertion)
 
     def uncertain(self, position: int, certain: Monitor) -> UncertainMonitor:
         """The monitor that takes over when a match is in doubt."""
         roles = self.roles[position]
         return uncertain(
             self.behaviors[position].assertion,
-            self.contract,
             certain,
             lambda item, role: _doubt(self.predicates[roles[role]], item),
         )

@@ -24,40 +24,39 @@ from evaluator.operators.never import NeverMonitor
 from evaluator.operators.order import OrderMonitor
 from evaluator.operators.sequence import UncertainBefore, UncertainOrder
 from evaluator.operators.uncertain import Cause, ExtremesMonitor, UncertainMonitor
-from evaluator.verdict import Contract
 
 
-def monitor(assertion: Assertion, contract: Contract) -> Monitor:
+def monitor(assertion: Assertion) -> Monitor:
     """A monitor of an assertion, over a unit in which nothing has arrived."""
     match assertion:
         case Never():
-            return NeverMonitor(assertion, contract)
+            return NeverMonitor(assertion)
         case Eventually():
-            return EventuallyMonitor(assertion, contract)
+            return EventuallyMonitor(assertion)
         case Count():
-            return CountMonitor(assertion, contract)
+            return CountMonitor(assertion)
         case Before():
-            return BeforeMonitor(assertion, contract)
+            return BeforeMonitor(assertion)
         case Order():
-            return OrderMonitor(assertion, contract)
+            return OrderMonitor(assertion)
         case Each():
-            return EachMonitor(assertion, contract)
+            return EachMonitor(assertion)
         case AllPaths():
-            return AllPathsMonitor(assertion, contract)
+            return AllPathsMonitor(assertion)
         case AnyPath():
-            return AnyPathMonitor(assertion, contract)
+            return AnyPathMonitor(assertion)
 
 
-def uncertain(assertion: Assertion, contract: Contract, certain: Monitor, cause: Cause) -> UncertainMonitor:
+def uncertain(assertion: Assertion, certain: Monitor, cause: Cause) -> UncertainMonitor:
     """The monitor that takes over from `certain` when a match is in doubt."""
     roles = len(matchers(assertion))
     match assertion:
         case Before():
-            return UncertainBefore(certain, roles, cause, contract)
+            return UncertainBefore(certain, roles, cause)
         case Order():
-            return UncertainOrder(certain, roles, cause, contract)
+            return UncertainOrder(certain, roles, cause)
         case _:
-            return ExtremesMonitor(certain, roles, cause, contract, lambda: monitor(assertion, contract))
+            return ExtremesMonitor(certain, roles, cause, lambda: monitor(assertion))
 
 
 def matchers(assertion: Assertion) -> tuple[ItemMatcher, ...]:

@@ -4,7 +4,7 @@ from evaluator.language.assertion import AllPaths
 from evaluator.operators.monitor import Explanation
 from evaluator.operators.paths import PathsMonitor
 from evaluator.operators.wording import evidence, where
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 
 class AllPathsMonitor(PathsMonitor):
@@ -12,8 +12,8 @@ class AllPathsMonitor(PathsMonitor):
 
     decisive = False
 
-    def __init__(self, spec: AllPaths, contract: Contract) -> None:
-        super().__init__(spec.globs, contract)
+    def __init__(self, spec: AllPaths) -> None:
+        super().__init__(spec.globs)
         self._spec = spec
 
     @property

@@ -6,14 +6,12 @@ from evaluator.items import Item
 from evaluator.language.assertion import Eventually, Never
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.occurrences import Occurrences
-from evaluator.verdict import Contract
 
 
 class AnyMatchMonitor(Monitor):
     __slots__ = ("_matches", "_spec")
 
-    def __init__(self, spec: Never | Eventually, contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, spec: Never | Eventually) -> None:
         self._spec = spec
         self._matches = Occurrences()
 

@@ -8,31 +8,31 @@ from evaluator.operators.monitor import Explanation, Monitor
 from evaluator.operators.occurrences import Occurrences
 from evaluator.operators.precedence import precedes
 from evaluator.operators.wording import placed
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 
 class BeforeMonitor(Monitor):
     """Role 0 is `first`, role 1 is `then`."""
 
-    __slots__ = ("_matches", "_spec")
+    __slots__ = ("_first", "_spec", "_then")
 
-    def __init__(self, spec: Before, contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, spec: Before) -> None:
         self._spec = spec
-        self._matches = (Occurrences(), Occurrences())
+        self._first = Occurrences()
+        self._then = Occurrences()
 
     def feed(self, item: Item, role: int = 0) -> bool:
-        return self._matches[role].add(item)
+        return (self._then if role else self._first).add(item)
 
     def retract(self, item: Item, role: int = 0) -> None:
-        self._matches[role].remove(item)
+        (self._then if role else self._first).remove(item)
 
     def fed(self) -> Iterator[tuple[Item, int]]:
-        return ((item, role) for role, matches in enumerate(self._matches) for item in matches)
+        return ((item, role) for role, matches in enumerate((self._first, self._then)) for item in matches)
 
     @property
     def result(self) -> Result:
-        first, then = self._matches[0].first, self._matches[1].first
+        first, then = self._first.first, self._then.first
         if then is None:
             return Result.NOT_APPLICABLE
         return Result.PASS if first is not None and precedes(first, then) else Result.FAIL
@@ -40,11 +40,11 @@ class BeforeMonitor(Monitor):
     @property
     def passed_by(self) -> bool:
         # What comes after everything becomes neither the first `then` nor a `first` that precedes it.
-        return self._matches[1].first is not None
+        return self._then.first is not None
 
     def explain(self) -> Explanation:
         wanted = self._spec.first.text
-        first, then = self._matches[0].first, self._matches[1].first
+        first, then = self._first.first, self._then.first
         if then is None:
             return (), f"no item matches {self._spec.then.text}"
         if first is None:

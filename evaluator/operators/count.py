@@ -7,14 +7,13 @@ from evaluator.language.assertion import Count
 from evaluator.operators.monitor import Explanation, Monitor
 from evaluator.operators.occurrences import Occurrences
 from evaluator.operators.wording import evidence, placed, times
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 
 class CountMonitor(Monitor):
     __slots__ = ("_matches", "_spec")
 
-    def __init__(self, spec: Count, contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, spec: Count) -> None:
         self._spec = spec
         self._matches = Occurrences()
 

@@ -9,7 +9,7 @@ from evaluator.operators.monitor import EVIDENCE, Explanation, Monitor
 from evaluator.operators.timeline import Timeline
 from evaluator.operators.window import Standing, window
 from evaluator.operators.wording import called, placed, where
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 PRIOR = 0
 EACH = 1
@@ -24,8 +24,7 @@ class EachMonitor(Monitor):
 
     __slots__ = ("_all", "_failed", "_open", "_spec", "_standing", "_window")
 
-    def __init__(self, spec: Each, contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, spec: Each) -> None:
         self._spec = spec
         self._window = window(spec.within)
         self._all = Timeline()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluator.items import Item
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 EVIDENCE: Final = 10
 """How many items a verdict has as evidence, at most."""
@@ -25,10 +25,7 @@ class Monitor(ABC):
     The cost of `feed` does not grow with the unit, as long as items come in order.
     """
 
-    __slots__ = ("ordered",)
-
-    def __init__(self, contract: Contract) -> None:
-        self.ordered = contract is Contract.ORDERED
+    __slots__ = ()
 
     @abstractmethod
     def feed(self, item: Item, role: int = 0) -> bool:

@@ -8,7 +8,7 @@ from evaluator.operators.monitor import Explanation, Monitor
 from evaluator.operators.occurrences import Occurrences
 from evaluator.operators.precedence import precedes
 from evaluator.operators.wording import placed
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 
 class OrderMonitor(Monitor):
@@ -16,8 +16,7 @@ class OrderMonitor(Monitor):
 
     __slots__ = ("_matches", "_spec")
 
-    def __init__(self, spec: Order, contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, spec: Order) -> None:
         self._spec = spec
         self._matches = tuple(Occurrences() for _ in spec.matches)
 

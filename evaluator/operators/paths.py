@@ -7,7 +7,6 @@ from evaluator import globs
 from evaluator.items import Item
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.occurrences import Occurrences
-from evaluator.verdict import Contract
 
 DELIVERED: Final = "diff.files"
 
@@ -23,8 +22,7 @@ class PathsMonitor(Monitor):
     decisive: ClassVar[bool]
     """Whether the path that decides is one that matches."""
 
-    def __init__(self, patterns: tuple[str, ...], contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, patterns: tuple[str, ...]) -> None:
         self._matches = globs.any_of(patterns)
         self._deciding = Occurrences()
         self._others = Occurrences()

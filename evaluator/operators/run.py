@@ -54,11 +54,6 @@ class Run:
             return position
         return len(items) if items and self.key(items[-1]) < key else bisect_left(items, key, key=self.key)
 
-    def last_before(self, key: Any) -> Item | None:
-        """The last item with a smaller key."""
-        position = self.position(key)
-        return self[position - 1] if position else None
-
     def since(self, key: Any) -> Iterator[Item]:
         """The items whose key is at least this, in order."""
         if self._items.__class__ is list:
@@ -94,6 +89,19 @@ class SeqRun(Run):
                 items.append(item)
                 return False
         return self._insert(item)
+
+    def nearest(self, item: Item) -> Item | None:
+        """The last one with a lower seq than this item's."""
+        items = self._items
+        if items.__class__ is list and items and items[-1].seq < item.seq:
+            last: Item = items[-1]
+            return last
+        position = self.position((item.seq,))
+        return self[position - 1] if position else None
+
+    def after(self, item: Item) -> Iterator[Item]:
+        """Those with a higher seq than this item's."""
+        return self.since((item.seq + 1,)) if item.seq is not None else iter(())
 
 
 class TimeRun(Run):

@@ -9,7 +9,7 @@ from evaluator.operators.extents import Extents
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.possible import PossibleFirsts
 from evaluator.operators.uncertain import Cause, UncertainMonitor
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 
 class UncertainSequence(UncertainMonitor):
@@ -23,8 +23,8 @@ class UncertainSequence(UncertainMonitor):
 
     __slots__ = ("_extents", "_firsts", "_reached", "_results")
 
-    def __init__(self, certain: Monitor, roles: int, cause: Cause, contract: Contract) -> None:
-        super().__init__(certain, roles, cause, contract)
+    def __init__(self, certain: Monitor, roles: int, cause: Cause) -> None:
+        super().__init__(certain, roles, cause)
         self._firsts = tuple(PossibleFirsts() for _ in range(roles))
         self._extents: tuple[Extents, ...] = ()
         """By role, of all possible first matches."""

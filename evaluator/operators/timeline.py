@@ -1,6 +1,6 @@
 """Timelines: items by what precedes them and by what they precede, in both orders of SEMANTICS.md, section 2."""
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from evaluator.items import Item
 from evaluator.operators.precedence import Group, by_time, group_of
@@ -60,80 +60,68 @@ class Earliest:
 class Timeline:
     """Items that can be asked for what precedes another item, and for what another item precedes.
 
-    Items are put in order when somebody asks. Time orders only items of different groups, and those of no group: a
-    unit that is one session with seqs is never put in its order.
+    Time orders only items of different groups, and those of no group. Most units are one session with seqs: as long
+    as all items are of one group, and none of another asks, only the order of their seqs is kept.
     """
 
-    __slots__ = ("_came", "_seqs", "_size", "_times")
+    __slots__ = ("_both", "_lone", "_session")
 
     def __init__(self) -> None:
-        self._came: list[Item] = []
-        """What is not in order yet."""
-        self._seqs: dict[Group, Run] = {}
-        """By session, the items that have a seq."""
-        self._times: Earliest | None = None
-        """All items, once time orders any."""
-        self._size = 0
-        """How many are in order."""
+        self._session: Group = None
+        self._lone: SeqRun | None = None
+        """The items, all of one session and with a seq; none once they are in both orders."""
+        self._both: _BothOrders | None = None
 
     def __len__(self) -> int:
-        return self._size + len(self._came)
+        if self._both is not None:
+            return self._both.size
+        return 0 if self._lone is None else len(self._lone)
 
     def __iter__(self) -> Iterator[Item]:
         """Group by group, in order within each."""
-        self._settle()
-        for run in self._seqs.values():
-            yield from run
-        if self._times is not None:
-            yield from self._times.runs.get(None, ())
+        if self._both is not None:
+            return iter(self._both)
+        return iter(()) if self._lone is None else iter(self._lone)
 
     @property
     def groups(self) -> Set[Group]:
         """The sessions of the items that have a seq, and None if there are others."""
-        self._settle()
-        return self._seqs.keys() if self._times is None else self._times.runs.keys()
+        if self._both is not None:
+            return self._both.times.runs.keys()
+        return {self._session} if self._lone else set()
 
     def add(self, item: Item) -> None:
-        self._came.append(item)
+        if self._both is None and item.seq is not None and item.session is not None:
+            if self._lone is None:
+                self._session = item.session
+                self._lone = SeqRun()
+            if item.session == self._session:
+                self._lone.add(item)
+                return
+        self._in_both_orders().add(item)
 
     def remove(self, item: Item) -> None:
         """Raises ValueError when it is not there."""
-        self._settle()
-        group = group_of(item)
-        if group is not None and group in self._seqs:
-            self._seqs[group].remove(item)
-            if not self._seqs[group]:
-                del self._seqs[group]
-        elif self._times is None:
-            raise ValueError(f"the item {item.id!r} was never fed")
-        if self._times is not None:
-            self._times.remove(item)
-        self._size -= 1
+        if self._lone is not None and self._is_lone(item):
+            self._lone.remove(item)
+        else:
+            self._in_both_orders().remove(item)
 
     def after(self, item: Item) -> Iterator[Item]:
         """The items that this one precedes."""
-        self._settle()
-        group = group_of(item)
-        if group is not None and group in self._seqs and item.seq is not None:
-            yield from self._seqs[group].since((item.seq + 1,))
-        for run in self._elsewhere(group):
-            if run[-1].time > item.time:
-                yield from run.since(item.time + 1)
+        if self._is_lone(item):
+            return iter(()) if self._lone is None else self._lone.after(item)
+        return self._in_both_orders().after(item)
 
     def by_position(self, item: Item) -> Item | None:
         """The nearest item before this one by seq, in its session."""
-        self._settle()
-        run = self._seqs.get(item.session)
-        return None if run is None or item.seq is None else run.last_before((item.seq,))
+        if self._is_lone(item):
+            return None if self._lone is None else self._lone.nearest(item)
+        return self._in_both_orders().by_position(item)
 
     def by_clock(self, item: Item) -> Item | None:
         """The earliest item that precedes this one by time, because no seq orders the two."""
-        self._settle()
-        group = group_of(item)
-        if self._only(group):
-            return None
-        earliest = self._by_time().outside(group)
-        return earliest if earliest is not None and earliest.time < item.time else None
+        return None if self._is_lone(item) else self._in_both_orders().by_clock(item)
 
     def before(self, item: Item) -> Item | None:
         """An item that precedes this one: the nearest by seq where there is one."""
@@ -141,43 +129,79 @@ class Timeline:
 
     def last_by_clock(self, item: Item) -> Item | None:
         """The latest item that precedes this one by time, because no seq orders the two."""
-        self._settle()
-        found = (run.last_before(item.time) for run in self._elsewhere(group_of(item)))
-        return max((last for last in found if last is not None), key=by_time, default=None)
+        return None if self._is_lone(item) else self._in_both_orders().last_by_clock(item)
 
-    def _settle(self) -> None:
-        """Put in order what came."""
-        if not self._came:
-            return
-        for item in self._came:
-            group = group_of(item)
-            times = self._by_time() if group is None else self._times
-            if group is not None:
-                run = self._seqs.get(group)
-                if run is None:
-                    run = self._seqs[group] = SeqRun()
-                run.add(item)
-            if times is not None:
-                times.add(item)
-        self._size += len(self._came)
-        self._came.clear()
+    def _is_lone(self, item: Item) -> bool:
+        """Whether seqs alone order an item against all that are here."""
+        if self._both is not None:
+            return False
+        return self._lone is None or (item.seq is not None and item.session == self._session)
 
-    def _only(self, group: Group) -> bool:
-        """Whether every item is of this group, so that its seq orders all of them."""
-        return self._times is None and (not self._seqs or (len(self._seqs) == 1 and group in self._seqs))
+    def _in_both_orders(self) -> "_BothOrders":
+        if self._both is None:
+            self._both = _BothOrders(self._lone or ())
+            self._lone = None
+        return self._both
+
+
+class _BothOrders:
+    """Items by seq, session by session, and by time, group by group."""
+
+    __slots__ = ("_seqs", "size", "times")
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._seqs: dict[Group, SeqRun] = {}
+        self.times = Earliest(group_of)
+        self.size = 0
+        for item in items:
+            self.add(item)
+
+    def __iter__(self) -> Iterator[Item]:
+        for run in self._seqs.values():
+            yield from run
+        yield from self.times.runs.get(None, ())
+
+    def add(self, item: Item) -> None:
+        group = group_of(item)
+        if group is not None:
+            run = self._seqs.get(group)
+            if run is None:
+                run = self._seqs[group] = SeqRun()
+            run.add(item)
+        self.times.add(item)
+        self.size += 1
+
+    def remove(self, item: Item) -> None:
+        self.times.remove(item)
+        self.size -= 1
+        group = group_of(item)
+        if group is not None:
+            self._seqs[group].remove(item)
+            if not self._seqs[group]:
+                del self._seqs[group]
+
+    def after(self, item: Item) -> Iterator[Item]:
+        group = group_of(item)
+        if group is not None and group in self._seqs:
+            yield from self._seqs[group].after(item)
+        for run in self._elsewhere(group):
+            if run[-1].time > item.time:
+                yield from run.since(item.time + 1)
+
+    def by_position(self, item: Item) -> Item | None:
+        run = self._seqs.get(group_of(item))
+        return None if run is None else run.nearest(item)
+
+    def by_clock(self, item: Item) -> Item | None:
+        earliest = self.times.outside(group_of(item))
+        return earliest if earliest is not None and earliest.time < item.time else None
+
+    def last_by_clock(self, item: Item) -> Item | None:
+        earlier = ((run, run.position(item.time)) for run in self._elsewhere(group_of(item)))
+        return max((run[position - 1] for run, position in earlier if position), key=by_time, default=None)
 
     def _elsewhere(self, group: Group) -> Iterator[Run]:
         """By group, the items that only time orders against one of this group."""
-        if self._only(group):
-            return
-        for other, run in self._by_time().runs.items():
+        for other, run in self.times.runs.items():
             if other is None or other != group:
                 yield run
-
-    def _by_time(self) -> Earliest:
-        if self._times is None:
-            self._times = Earliest(group_of)
-            for run in self._seqs.values():
-                for item in run:
-                    self._times.add(item)
-        return self._times

@@ -11,7 +11,7 @@ from itertools import product
 from evaluator.items import Item
 from evaluator.operators.monitor import Explanation, Monitor
 from evaluator.operators.occurrences import Occurrences
-from evaluator.verdict import Contract, Result
+from evaluator.verdict import Result
 
 Cause = Callable[[Item, int], str]
 """Why nobody can tell whether an item matches in a role."""
@@ -25,8 +25,7 @@ class UncertainMonitor(Monitor):
 
     __slots__ = ("_cause", "_certain", "_roles")
 
-    def __init__(self, certain: Monitor, roles: int, cause: Cause, contract: Contract) -> None:
-        super().__init__(contract)
+    def __init__(self, certain: Monitor, roles: int, cause: Cause) -> None:
         self._certain = certain
         self._roles = roles
         self._cause = cause
@@ -73,11 +72,9 @@ class ExtremesMonitor(UncertainMonitor):
 
     __slots__ = ("_doubts", "_extremes", "_variants")
 
-    def __init__(
-        self, certain: Monitor, roles: int, cause: Cause, contract: Contract, build: Callable[[], Monitor]
-    ) -> None:
+    def __init__(self, certain: Monitor, roles: int, cause: Cause, build: Callable[[], Monitor]) -> None:
         """`build` makes another empty monitor."""
-        super().__init__(certain, roles, cause, contract)
+        super().__init__(certain, roles, cause)
         self._extremes = tuple(product((False, True), repeat=roles))
         self._variants = tuple(build() if any(extreme) else certain for extreme in self._extremes)
         self._doubts = tuple(Occurrences() for _ in range(roles))
