@@ -76,6 +76,8 @@ def check(
     report(console, units)
     if json_file is not None:
         write_document(behaviors_document(units), json_file)
+        if json_file != Path("-"):
+            console.print(f"\nwrote {json_file}", style="dim", markup=False, soft_wrap=True)
     if exporter is not None:
         outcome = RunOutcome((), (), tuple(units), started, time_ns())
         asyncio.run(_export(exporter, outcome))

@@ -42,7 +42,10 @@ def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | 
     if json_file is not None:
         write_document(document(assembly, arrived), json_file)
     if json_file != Path("-"):
-        tell(Console(highlight=False), assembly, arrived)
+        console = Console(highlight=False)
+        tell(console, assembly, arrived)
+        if json_file is not None:
+            console.print(f"\nwrote {json_file}", style="dim", markup=False, soft_wrap=True)
     message = "\n".join(told(problems))
     if problems and not (arrived.spans or arrived.logs or arrived.records):
         raise NothingRan(message)

@@ -115,8 +115,18 @@ class TerminalReport(Listener):
             report_behaviors(self._console, outcome.behaviors)
         self._print(Text(), *self._recap(outcome), self._summary(outcome))
 
+    @property
+    def problem(self) -> OSError | None:
+        """Why not all of it could be printed, if that is so."""
+        return getattr(self._console, "problem", None)
+
     def live_at(self, url: str) -> None:
         self._print(self._lines.text(f"live at {url}/", "dim"))
+
+    def wrote(self, path: Path) -> None:
+        """A file was written, whose folder may be new: a misspelled one shows here."""
+        if path != Path("-"):
+            self._print(self._lines.text(f"wrote {_short(path)}", "dim"))
 
     def close(self) -> None:
         """Give the terminal back; also for a run that ends in an exception."""

@@ -63,14 +63,17 @@ class Outputs:
     live: bool = False
 
     @asynccontextmanager
-    async def opened(self, index: Index) -> AsyncIterator[Opened]:
+    async def opened(self, index: Index, wrote: Callable[[Path], None]) -> AsyncIterator[Opened]:
         """The outputs. At the end they are closed, and what did not get through is said on the standard error.
+
+        `wrote` is told of each file that was written.
 
         Raises click.UsageError for what cannot be opened.
         """
-        opened = Opened([Files(self)])
+        opened = Opened([Files(self, wrote)])
         async with AsyncExitStack() as stack:
             if self.record is not None:
+                stack.callback(wrote, self.record)
                 stack.callback(_tell, recorder := _recorder(self.record))
                 opened.raws.append(stack.enter_context(recorder))
             if self.forward is not None:
@@ -96,31 +99,32 @@ class Outputs:
 class Files(Listener):
     """Writes the report files when the run is over. A file that cannot be written ends the run with its reason."""
 
-    def __init__(self, outputs: Outputs) -> None:
+    def __init__(self, outputs: Outputs, wrote: Callable[[Path], None]) -> None:
         self._outputs = outputs
+        self._wrote = wrote
 
     def run_finished(self, outcome: RunOutcome) -> None:
         outputs = self._outputs
         if outputs.json is not None:
             from collector.export.json import run_document, write_document
 
-            _write(outputs.json, lambda path: write_document(run_document(outcome), path))
+            self._write(outputs.json, lambda path: write_document(run_document(outcome), path))
         if outputs.junit is not None:
             from collector.export.junit import write_junit
 
-            _write(outputs.junit, lambda path: write_junit(outcome, path))
+            self._write(outputs.junit, lambda path: write_junit(outcome, path))
         if outputs.html is not None:
             from collector.export.html import write_html
 
-            _write(outputs.html, lambda path: write_html(outcome, path))
+            self._write(outputs.html, lambda path: write_html(outcome, path))
 
-
-def _write(path: Path, write: Callable[[Path], None]) -> None:
-    """Raises NothingRan if that fails: whoever reads an old report must not take it for this run's."""
-    try:
-        write(path)
-    except OSError as error:
-        raise NothingRan(f"{path} could not be written: {error.strerror or error}") from error
+    def _write(self, path: Path, write: Callable[[Path], None]) -> None:
+        """Raises NothingRan if that fails: whoever reads an old report must not take it for this run's."""
+        try:
+            write(path)
+        except OSError as error:
+            raise NothingRan(f"{path} could not be written: {error.strerror or error}") from error
+        self._wrote(path)
 
 
 class Exporting(Listener):

@@ -54,7 +54,7 @@ def write_document(document: Document, path: Path) -> None:
 
 
 def write_report(data: bytes, path: Path) -> None:
-    """Write a report to `path` (`-`: the standard output), in one step. Raises OSError."""
+    """Write a report to `path` (`-`: the standard output), in one step; its folder is made. Raises OSError."""
     if path == Path("-"):
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -24,12 +24,13 @@ class Recorder:
     """
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
-        """Open the file, anew unless `append`. Raises `OSError`."""
+        """Open the file, anew unless `append`; its folder is made if need be. Raises `OSError`."""
         self.path = path
         self.recorded = 0
         """Requests that were written."""
         self.failed = 0
         self._last_error = ""
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("ab" if append else "wb", buffering=0)
 
     def __call__(self, received: Received) -> None:

@@ -137,6 +137,21 @@ def test_reports_are_written_and_a_report_that_cannot_be_is_said(support: Path) 
     assert "/dev/null/x could not be written" in ran.stderr
 
 
+def test_each_file_is_named_at_the_end_and_its_folder_is_made(support: Path) -> None:
+    files = {
+        "--json": "out/new/run.json",
+        "--junit": "junit.xml",
+        "--html": "out/page.html",
+        "--record": "rec/r.jsonl",
+    }
+    ran = spanbar("run", *(word for option in files.items() for word in option), cwd=support)
+    assert ran.returncode == 0, ran.stdout
+    lines = ran.stdout.splitlines()
+    summary = next(at for at, line in enumerate(lines) if " passed in " in line)
+    assert sorted(lines[summary + 1 :]) == sorted(f"wrote {path}" for path in files.values())
+    assert all((support / path).stat().st_size for path in files.values())
+
+
 def test_a_taken_port_stops_the_run_before_any_test(support: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -162,8 +162,13 @@ def test_a_full_disk_is_told_and_does_not_disturb_receiving() -> None:
 
 
 def test_a_file_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        Recorder(tmp_path / "none" / "record")
+    with pytest.raises(IsADirectoryError):
+        Recorder(tmp_path)
+
+
+def test_the_folder_of_a_recording_is_made(tmp_path: Path) -> None:
+    Recorder(tmp_path / "new" / "record").close()
+    assert (tmp_path / "new" / "record").exists()
 
 
 @unhurried
