@@ -115,11 +115,6 @@ class TerminalReport(Listener):
             report_behaviors(self._console, outcome.behaviors)
         self._print(Text(), *self._recap(outcome), self._summary(outcome))
 
-    @property
-    def problem(self) -> OSError | None:
-        """Why not all of it could be printed, if that is so."""
-        return getattr(self._console, "problem", None)
-
     def live_at(self, url: str) -> None:
         self._print(self._lines.text(f"live at {url}/", "dim"))
 

@@ -7,21 +7,21 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from collector.cli.behavior_units import BadFiles, load_behaviors
-from collector.cli.deferred import Deferred
 from collector.cli.endings import NothingRan
 from collector.cli.garbage import young_collection
 from collector.cli.mapping_option import mapping_option
+from collector.cli.report import TerminalReport
 from collector.cli.run_behaviors import RunBehaviors
 from collector.cli.run_outputs import Outputs
 from collector.cli.run_telemetry import RunTelemetry
 from collector.cli.specs import find
+from collector.cli.terminal import Terminal
 from collector.index import Index
 from evaluator.harness.listener import Listener, Listeners
 from evaluator.harness.outcome import RunOutcome, TestKey
@@ -31,7 +31,6 @@ from evaluator.language import SpecProblems, read_spec
 from evaluator.language.spec import Spec
 
 if TYPE_CHECKING:
-    from collector.cli.report import TerminalReport
     from collector.mapping import Claims
     from collector.pipeline import Pipeline
     from evaluator.behaviors import Program
@@ -41,9 +40,6 @@ FILE = click.Path(path_type=Path)
 
 UNDELIVERED = 2
 """The exit code of a run that is verified and whose report could not be printed."""
-
-YIELD: Final = 0.001
-"""s in which what has arrived is handled before more is loaded."""
 
 ENDING = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """The signals that end a run, and its exit code then."""
@@ -122,6 +118,10 @@ def run(
         environ=dict(os.environ),
     )
     stdout_taken = json_file == Path("-")
+    console = Terminal(stderr=stdout_taken, highlight=False)
+    for spec in loaded:
+        for warning in spec.warnings:
+            console.print(f"warning  {warning}", style="yellow", markup=False, soft_wrap=True)
     outputs = Outputs(
         json=json_file,
         junit=junit_file,
@@ -131,10 +131,10 @@ def run(
         forward=forward_url,
         live=live is not None,
     )
-    report = Deferred(lambda: _report(loaded, stderr=stdout_taken))
-    code = _go(_Job(loaded, load_behaviors(behavior_files), options, ports, outputs, report, mapping))
+    job = _Job(loaded, load_behaviors(behavior_files), options, ports, outputs, TerminalReport(console), mapping)
+    code = _go(job)
     # Whoever reads the report has not seen all of it: that is no success.
-    sys.exit(code or (UNDELIVERED if report.made is None or report.made.problem is not None else 0))
+    sys.exit(code or (UNDELIVERED if console.problem is not None else 0))
 
 
 def ports_for(specs: Sequence[Spec], host: str, http_port: int | None, grpc_port: int | None) -> Ports:
@@ -170,25 +170,15 @@ class _Job:
     options: Options
     ports: Ports
     outputs: Outputs
-    report: "Deferred[TerminalReport]"
+    report: TerminalReport
     mapping: "Claims | None"
-
-    async def _load(self) -> None:
-        """Load module by module while the agent starts, or works on its first message: the loop goes on between two."""
-        for module in LOADED:
-            await asyncio.sleep(YIELD)
-            import_module(module)
-        self.report.begin()
-
-    def _wrote(self, path: Path) -> None:
-        self.report.later(lambda report: report.wrote(path))
 
     async def run(self) -> RunOutcome:
         everywhere, named = list(self.behaviors), named_behaviors(self.specs)
         judged = tuple(dict.fromkeys([*everywhere, *(behavior for each in named.values() for behavior in each)]))
         index = Index(_program(judged))
         async with AsyncExitStack() as stack:
-            outputs = await stack.enter_async_context(self.outputs.opened(index, self._wrote))
+            outputs = await stack.enter_async_context(self.outputs.opened(index, self.report.wrote))
             telemetry = RunTelemetry(
                 lambda: _pipeline(index, self.mapping),
                 host=self.ports.host,
@@ -196,15 +186,13 @@ class _Job:
                 grpc_port=self.ports.grpc,
                 raw=outputs.raw,
                 app=outputs.app,
-                meanwhile=self._load,
             )
             try:
                 await telemetry.start()
             except OSError as error:
                 raise NothingRan(f"cannot receive on {self.ports.host}: {error.strerror or error}") from error
             if outputs.app is not None:
-                url = telemetry.endpoints.http
-                self.report.later(lambda report: report.live_at(url))
+                self.report.live_at(telemetry.endpoints.http)
             stack.push_async_callback(telemetry.stop)
             stack.push_async_callback(outputs.say_goodbye)
             behaviors = RunBehaviors(
@@ -218,29 +206,6 @@ class _Job:
                 options=self.options,
                 behaviors=behaviors if judged else None,
             )
-
-
-LOADED: Final = (
-    "collector.conventions",
-    "collector.assembly.joins",
-    "collector.assembly",
-    "collector.pipeline",
-    "collector.cli.report",
-    "collector.receiver.protobuf",
-    "collector.receiver.otlp_json",
-)
-"""What every run needs in the end, in the order in which it does."""
-
-
-def _report(specs: Sequence[Spec], *, stderr: bool) -> "TerminalReport":
-    from collector.cli.report import TerminalReport
-    from collector.cli.terminal import Terminal
-
-    console = Terminal(stderr=stderr, highlight=False)
-    for spec in specs:
-        for warning in spec.warnings:
-            console.print(f"warning  {warning}", style="yellow", markup=False, soft_wrap=True)
-    return TerminalReport(console)
 
 
 def _pipeline(index: Index, mapping: "Claims | None") -> "Pipeline":
@@ -307,9 +272,7 @@ def _go(job: _Job) -> int:
     except asyncio.CancelledError:
         return ENDING[ended_by[0]] if ended_by else 130
     finally:
-        job.report.finish()
-        if job.report.made is not None:
-            job.report.made.close()
+        job.report.close()
     if ended_by:
         return ENDING[ended_by[0]]
     return int(outcome.exit_status)
