@@ -1,7 +1,5 @@
 """The agent of a spec: started and stopped for it, or attached to."""
 
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -76,6 +74,8 @@ class RunningAgent:
             for file in self.trace_files:
                 await file.stop()
             if self._temporary is not None:
+                import shutil
+
                 shutil.rmtree(self._temporary, ignore_errors=True)
 
     async def _attach(self) -> str:
@@ -129,6 +129,9 @@ class RunningAgent:
     async def _start_again_with_file(self, argv: tuple[str, ...]) -> None:
         if self._process is not None:
             await self._process.stop()
+        # What makes folders and removes them takes long to load, and few agents need one.
+        import tempfile
+
         self._temporary = Path(tempfile.mkdtemp(prefix="spanbar-"))
         path = self._temporary / "trace.jsonl"
         path.touch()

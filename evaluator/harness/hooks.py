@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
@@ -67,6 +66,9 @@ class Hooks:
     async def _command(self, which: str, hook: CommandHook, scope: Scope) -> str:
         """What the command printed. It runs without a shell, in a process group of its own. Raises HookError."""
         argv = [fill_text(argument, scope) for argument in hook.argv]
+        # Loading it takes long beside a short run without commands.
+        import tempfile
+
         # Files, not pipes: a process that the command leaves behind may keep a pipe open for ever.
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             code = await self._run(which, argv, output, errors)

@@ -109,6 +109,8 @@ class AgentProcess:
         try:
             if _signal_group(process.pid, signal.SIGTERM):
                 deadline = clock.ticks() + FLUSH_SECONDS
+                await self.ended(within=FLUSH_SECONDS)
+                # It may have left others of its group behind, which nothing tells of.
                 for pause in backoff(longest=0.05):
                     if not _alive(process.pid) or clock.ticks() > deadline:
                         break
@@ -197,9 +199,11 @@ def _signal_group(group: int, number: int) -> bool:
 
 def _alive(group: int) -> bool:
     """Whether a process of the group still runs. A zombie whose parent is gone does not."""
+    if not _signal_group(group, 0):
+        return False
     proc = Path("/proc")
     if not (proc / "self" / "stat").exists():
-        return _signal_group(group, 0)
+        return True
     return any(_runs_in(process / "stat", group) for process in proc.glob("[0-9]*"))
 
 
