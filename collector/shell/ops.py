@@ -4,25 +4,43 @@ The ops are of the command line as it is written: `make deploy` or `./release.sh
 command that stands behind a condition counts as one that runs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from collector.shell import git, runners
+from collector.shell import forges, git, inline_code, runners
 from collector.shell.syntax import Command, Script, Unreadable, Word, read
-from collector.shell.wrappers import unwrapped
+from collector.shell.wrappers import program, unwrapped
 from evaluator.language.assertion import SHELL_OPS
 
 Ops = tuple[str, ...]
+
+_PROGRAMS: Final = frozenset({"git", "hub", *forges.NAMES})
+
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash"})
 _DELETING: Final = frozenset({"rm", "rmdir", "unlink", "shred", "trash", "trash-put", "srm"})
 _ELSEWHERE: Final = frozenset({"docker", "podman", "nerdctl", "docker-compose", "kubectl", "ssh", "wsl", "vagrant"})
 """Programs that run a command in another place, after options and names that nobody can tell from it."""
-_VALUED: Final = frozenset(
-    {"-R", "--repo", "-X", "--method", "-f", "-F", "--field", "--raw-field", "-H", "--header", "--input"}
+_QUEUES: Final = frozenset({"at", "batch"})
+"""Programs that run later what they are given to read."""
+_LOGINS: Final = frozenset({"su", "script", "nix-shell"})
+"""Programs that run the text after `-c`, `--command` or `--run`."""
+_CARRIERS: Final = frozenset(_names("fish nu xonsh tmux screen zellij concurrently watchexec nodemon nix tcsh csh"))
+"""Programs that run commands, or texts of them, in a way of their own."""
+_SPEAKING: Final = frozenset(
+    _names(
+        "echo printf print cat grep egrep fgrep rg ag ack man tldr info help which type whereis hash apropos say test"
+        " [ [[ ls export declare local readonly set unset return exit cd pushd true false : read let"
+    )
 )
-"""Options of gh and glab whose value is the next word."""
+"""Programs whose arguments are no commands, whatever they say."""
+_PARALLEL_VALUED: Final = frozenset(_names("-j --jobs -P -n -N --max-args -a --arg-file -I -S --sshlogin --joblog"))
+"""Options of parallel whose value is the next word."""
 _MAX_NESTING: Final = 8
 _MAX_ELSEWHERE: Final = 64
 
@@ -58,7 +76,16 @@ def _in_text(text: str, nesting: int) -> Iterator[str]:
         raise Untold("shells in shells without an end")
     script = read(text)
     for command in script.commands:
+        if command.words[:1] == ("alias",):
+            _define_aliases(command.words[1:], script)
         yield from _in_command(command, script, nesting)
+
+
+def _define_aliases(definitions: Sequence[Word], script: Script) -> None:
+    for definition in definitions:
+        name, said, text = (definition or "").partition("=")
+        if said:
+            script.aliases[name] = text
 
 
 def _in_command(command: Command, script: Script, nesting: int) -> Iterator[str]:
@@ -75,9 +102,23 @@ def _in_command(command: Command, script: Script, nesting: int) -> Iterator[str]
         for inner in script.functions[name]:
             yield from _in_command(inner, script, nesting + 1)
         return
-    name = name.rsplit("/", 1)[-1]
+    if name in script.aliases:
+        _refuse_alias(script.aliases[name], words[1:], nesting)
+        return
+    if "{}" in name or (" " in name and [*_in_text(name, nesting + 1)]):
+        raise Untold("the name of the command")
+    name = program(name)
     if name in _SHELLS:
         yield from _in_shell(words[1:], command, nesting)
+    elif name in _QUEUES:
+        yield from _given(command, nesting)
+    elif name in _LOGINS:
+        (text,) = _known([forges.option(words[1:], "-c", "--command", "--run")])
+        yield from _in_text(text, nesting + 1)
+    elif name == "trap":
+        yield from _trapped(words[1:], nesting)
+    elif name == "parallel":
+        yield from _in_parallel(words[1:], command, nesting)
     elif name == "eval":
         yield from _in_text(" ".join(_known(words[1:])), nesting + 1)
     elif name in _ELSEWHERE:
@@ -86,12 +127,77 @@ def _in_command(command: Command, script: Script, nesting: int) -> Iterator[str]
     elif name == "find":
         yield from _found(words[1:], script, nesting)
     elif name in _DELETING:
-        if not _asks_for_help(words[1:]):
+        if not forges.asks_for_help(words[1:]):
             yield "delete"
     elif name in _PROGRAMS:
-        yield from _PROGRAMS[name](words[1:])
+        yield from _program(name, words[1:])
+    elif inline_code.is_untold(name, command, words[1:]):
+        raise Untold("what a program in another language does")
     elif runners.runs_tests(name, words[1:]):
         yield "test"
+    elif name in _CARRIERS:
+        _refuse_elsewhere(words[1:], nesting)
+    elif name not in _SPEAKING:
+        _refuse_carried(words[1:])
+
+
+def _refuse_alias(text: str, arguments: Sequence[Word], nesting: int) -> None:
+    """Raise Untold where an alias would do something: which shells expand it, and when, the text does not tell."""
+    rest = " ".join("$X" if word is None else word for word in arguments)
+    if [*_in_text(f"{text} {rest}", nesting + 1)]:
+        raise Untold("whether an alias is expanded")
+
+
+def _refuse_carried(arguments: Sequence[Word]) -> None:
+    """Raise Untold where a program that is not known has a command of git or a forge as its arguments: it may run."""
+    for position, word in enumerate(arguments[:_MAX_ELSEWHERE]):
+        name = program(word) if word is not None else ""
+        if name not in _PROGRAMS:
+            continue
+        try:
+            does = _program(name, arguments[position + 1 :])
+        except Untold:
+            continue  # `install git gh`: no command of it
+        if does:
+            raise Untold("what is run by a program that is not known")
+
+
+def _trapped(arguments: Sequence[Word], nesting: int) -> Iterator[str]:
+    """`trap TEXT SIGNAL...` runs the text in the end."""
+    words = [word for word in arguments if word != "--"]
+    if len(words) < 2 or words[0] in ("-", "-p", "-l"):
+        return
+    yield from _in_text(_known(words[:1])[0], nesting + 1)
+
+
+def _in_parallel(arguments: Sequence[Word], command: Command, nesting: int) -> Iterator[str]:
+    """`parallel COMMAND ::: ARGUMENT...`; without a command, the arguments are commands, or what it reads."""
+    ends = [at for at, word in enumerate(arguments) if word is not None and word.startswith(":::")]
+    end = ends[0] if ends else len(arguments)
+    words = list(_from_command(arguments[:end]))
+    if words:
+        yield from _in_text(" ".join(_known(words)), nesting + 1)
+    elif ends:
+        for text in _known([word for word in arguments[end:] if word is None or not word.startswith(":::")]):
+            yield from _in_text(text, nesting + 1)
+    else:
+        yield from _given(command, nesting)
+
+
+def _from_command(arguments: Sequence[Word]) -> Sequence[Word]:
+    """The arguments of `parallel` from its command on."""
+    position = 0
+    while position < len(arguments) and (arguments[position] or "").startswith("-"):
+        position += 2 if arguments[position] in _PARALLEL_VALUED else 1
+    return arguments[position:]
+
+
+def _given(command: Command, nesting: int) -> Iterator[str]:
+    """What the command is given to read is run."""
+    if command.script is None or (command.piped and not command.script):
+        raise Untold("what a shell is given to read")
+    if command.script:
+        yield from _in_text(command.script, nesting + 1)
 
 
 def _in_shell(arguments: Sequence[Word], command: Command, nesting: int) -> Iterator[str]:
@@ -105,15 +211,12 @@ def _in_shell(arguments: Sequence[Word], command: Command, nesting: int) -> Iter
             return
         if not argument.startswith("--") and "c" in argument:
             text = next((word for word in arguments[position + 1 :] if word is None or word[:1] != "-"), None)
-            if text is None:
+            if text is None or text.strip() == "{}":
                 raise Untold("the text for a shell")
             yield from _in_text(text, nesting + 1)
             return
         position += 2 if argument in ("-o", "+o", "--rcfile", "--init-file") else 1
-    if command.script is None or (command.piped and not command.script):
-        raise Untold("what a shell is given to read")
-    if command.script:
-        yield from _in_text(command.script, nesting + 1)
+    yield from _given(command, nesting)
 
 
 def _refuse_elsewhere(arguments: Sequence[Word], nesting: int) -> None:
@@ -136,75 +239,14 @@ def _found(arguments: Sequence[Word], script: Script, nesting: int) -> Iterator[
             yield from _in_command(Command(tuple(rest[:end])), script, nesting + 1)
 
 
-def _gh(arguments: Sequence[Word]) -> Iterator[str]:
-    """The command lines of GitHub: `gh pr create`, and its API."""
-    if _asks_for_help(arguments) or "--dry-run" in arguments:
-        return
-    words = list(_without_options(arguments, _VALUED))
-    if words[:1] == [None]:
-        raise Untold("the command of gh")
-    if words[:1] == ["pr"]:
-        if words[1:2] == [None]:
-            raise Untold("the command of gh pr")
-        if words[1:2] and words[1] in ("create", "new"):
-            yield "pr.open"
-    elif words[:1] == ["api"] and any(word is not None and _is_pulls(word) for word in words[1:2]):
-        sends = {"-f", "-F", "--field", "--raw-field", "--input"}
-        method = _option(arguments, "-X", "--method")
-        if method.upper() == "POST" or (not method and any(word in sends for word in arguments)):
-            yield "pr.open"
-
-
-def _glab(arguments: Sequence[Word]) -> Iterator[str]:
-    words = list(_without_options(arguments, _VALUED))
-    if words[:1] == ["mr"] and words[1:2] and words[1] in ("create", "new") and not _asks_for_help(arguments):
-        yield "pr.open"
-
-
-def _git(arguments: Sequence[Word]) -> Iterator[str]:
-    found = git.ops(arguments)
+def _program(name: str, arguments: Sequence[Word]) -> tuple[str, ...]:
+    """The ops of a program of `_PROGRAMS`."""
+    if name == "hub" and arguments and arguments[0] == "pull-request":
+        return ("pr.open",)
+    found = forges.ops(name, arguments) if name in forges.NAMES else git.ops(arguments)
     if found is None:
-        raise Untold("the command of git")
-    yield from found
-
-
-_PROGRAMS: Final[Mapping[str, Callable[[Sequence[Word]], Iterator[str]]]] = {
-    "git": _git,
-    "gh": _gh,
-    "glab": _glab,
-    "hub": lambda arguments: iter(("pr.open",)) if arguments[:1] == ["pull-request"] else _git(arguments),
-}
-
-
-def _is_pulls(path: str) -> bool:
-    return path.rstrip("/").endswith("/pulls")
-
-
-def _without_options(arguments: Sequence[Word], with_value: frozenset[str]) -> Iterator[Word]:
-    """The arguments that are no options. `with_value` are the options whose value is the next word."""
-    skip = False
-    for argument in arguments:
-        if skip:
-            skip = False
-        elif argument is not None and argument.startswith("-"):
-            skip = argument in with_value
-        else:
-            yield argument
-
-
-def _option(arguments: Sequence[Word], *names: str) -> str:
-    """The value of an option that is given as `NAME VALUE` or `NAME=VALUE`; "" without it."""
-    for position, argument in enumerate(arguments):
-        if argument in names and position + 1 < len(arguments):
-            return arguments[position + 1] or ""
-        for name in names:
-            if argument is not None and argument.startswith(f"{name}="):
-                return argument[len(name) + 1 :]
-    return ""
-
-
-def _asks_for_help(arguments: Sequence[Word]) -> bool:
-    return "--help" in arguments or "--version" in arguments
+        raise Untold(f"the command of {name}")
+    return found
 
 
 def _known(words: Sequence[Word]) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Final
 from collector.shell.syntax import Word
 
 _RUNNERS: Final = """
-    pytest py.test tox nox unittest nosetests nose2 trial stestr jest vitest mocha ava jasmine tap qunit rspec
-    phpunit pest ctest bats cucumber behave robot ginkgo gotestsum cargo-nextest minitest
+    pytest pytest-3 py.test tox nox unittest nosetests nose2 trial stestr jest vitest mocha ava jasmine tap qunit
+    rspec phpunit pest ctest bats cucumber behave robot ginkgo gotestsum cargo-nextest minitest
 """
 _ALWAYS: Final = frozenset(_RUNNERS.split())
 """Programs that do nothing else."""
@@ -66,10 +66,17 @@ _RUNNING: Final = frozenset({"run", "run-script", "workspace", "workspaces", "ex
 
 _OPTIONS: Final = """
     --help --version --collect-only --co --no-run --dry-run --listTests --list-tests --list --fixtures --markers
-    --just-print --recon --showConfig -V
+    --just-print --recon --showConfig -V -h --listenvs --listenvs-all --list-sessions --show-only -list
 """
 _NO_RUN: Final = frozenset(_OPTIONS.split())
 """With one of these options nothing is run."""
+_LISTING: Final[Mapping[str, frozenset[str]]] = {
+    "tox": frozenset({"-l", "-a", "list", "config", "devenv", "exec", "l", "c", "d"}),
+    "nox": frozenset({"-l"}),
+    "ctest": frozenset({"-N"}),
+    "vitest": frozenset({"list", "init"}),
+}
+"""What makes a runner run nothing, as its first argument."""
 _INTERPRETERS: Final = ("python", "pypy")
 _WITH_VALUE: Final = frozenset({"-C", "-f", "-j", "-w", "--filter", "--prefix", "--cwd", "--workspace", "-F", "-p"})
 
@@ -79,8 +86,8 @@ def runs_tests(name: str, arguments: Sequence[Word]) -> bool:
     if any(argument in _NO_RUN for argument in arguments):
         return False
     if name in _ALWAYS:
-        return True
-    if name == "-m" or name.startswith(_INTERPRETERS):
+        return not arguments or arguments[0] not in _LISTING.get(name, ())
+    if name in ("-m", "py") or name.startswith(_INTERPRETERS):
         return _module(name, arguments)
     if name in _SCRIPTS:
         return _script(arguments)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
@@ -46,6 +46,8 @@ class Script:
     commands: list[Command]
     functions: dict[str, list[Command]]
     """The commands of the body of each function. They run only where the function is called."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    """The text of each alias."""
 
 
 @cache

@@ -66,8 +66,36 @@ WRAPPERS: Final[Mapping[str, Wrapper]] = {
     "pipx": Wrapper(_options("--spec --python"), subcommands=_RUN),
     "mise": Wrapper(subcommands=frozenset({"exec", "x"})),
     "direnv": Wrapper(operands=1, subcommands=frozenset({"exec"})),
+    "coproc": Wrapper(),
+    "chronic": Wrapper(),
+    "busybox": Wrapper(),
+    "toybox": Wrapper(),
+    "corepack": Wrapper(),
+    "strace": Wrapper(_options("-e -o -p -s -u -E -O -S -a -I -P")),
+    "ltrace": Wrapper(_options("-e -o -p -s -u -l -n -a -x")),
+    "chrt": Wrapper(_options("-T -P -D -p"), operands=1),
+    "taskset": Wrapper(operands=1),
+    "chroot": Wrapper(operands=1),
+    "unshare": Wrapper(_options("-S -G -R -w --root --wd --setuid --setgid")),
+    "runuser": Wrapper(_options("-u -g -G --user --group --supp-group")),
+    "firejail": Wrapper(),
+    "faketime": Wrapper(_options("-f"), operands=1),
+    "proxychains": Wrapper(_options("-f")),
+    "proxychains4": Wrapper(_options("-f")),
+    "systemd-run": Wrapper(_options("-p -u -t -M -H -E --property --unit --slice --description --setenv")),
+    "systemd-inhibit": Wrapper(_options("--what --who --why --mode")),
+    "dbus-run-session": Wrapper(_options("--config-file --dbus-daemon")),
+    "ssh-agent": Wrapper(_options("-a -t -P")),
+    "entr": Wrapper(),
 }  # fmt: skip
 """By the name of the program. `coverage run -m pytest` is left with `-m pytest`, which `runners` knows."""
+
+
+def program(path: str) -> str:
+    """The name of a program without its folder and, on Windows, its ending: `git` for `C:\\Git\\git.exe`."""
+    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and ending.lower() in ("exe", "cmd", "bat") else name
 
 
 def unwrapped(words: Sequence[Word]) -> Sequence[Word]:
@@ -76,7 +104,7 @@ def unwrapped(words: Sequence[Word]) -> Sequence[Word]:
     Empty where none is run (`command -v git`); its name is None where it is only known when it runs.
     """
     while words:
-        name = words[0].rsplit("/", 1)[-1] if words[0] is not None else ""
+        name = program(words[0]) if words[0] is not None else ""
         wrapper = WRAPPERS.get(name)
         if wrapper is None:
             return words
@@ -103,7 +131,7 @@ def _inner(wrapper: Wrapper, arguments: Sequence[Word]) -> Sequence[Word] | None
                 break
             continue
         if word is not None and word.startswith("-") and word != "-m":
-            position += 2 if word in wrapper.with_value else 1
+            position += 2 if _takes_next(word, wrapper.with_value) else 1
         elif awaited:
             if word not in wrapper.subcommands:
                 return None
@@ -117,3 +145,11 @@ def _inner(wrapper: Wrapper, arguments: Sequence[Word]) -> Sequence[Word] | None
         else:
             break
     return None if awaited else arguments[position:]
+
+
+def _takes_next(option: str, with_value: frozenset[str]) -> bool:
+    """Whether the value of an option is the next word; of joined letters (`-iu`), that of the last."""
+    if option in with_value or option.startswith("--"):
+        return option in with_value
+    valued = next((at for at, letter in enumerate(option) if at and f"-{letter}" in with_value), None)
+    return valued == len(option) - 1
