@@ -29,18 +29,20 @@ TOOL_KINDS: Final[Mapping[str, str]] = {
 }
 """The kind of a tool by its name, where coding agents agree on names. Any other is `other`."""
 
-_COLUMN_KEYS: Final = (
+OTHER_KIND: Final = "other"
+
+COLUMN_KEYS: Final = (
     *("hangar.seq", "hangar.turn", "hangar.tool.kind", "hangar.shell.ops", "hangar.file.repo_path", "hangar.file.op"),
     *("hangar.tool.input", "hangar.tool.output", "hangar.mcp.server", "hangar.mcp.tool", "gen_ai.skill.name"),
     *("hangar.test.trusted", "hangar.test.total", "hangar.test.complete"),
 )
-KEYS: Final = frozenset(_COLUMN_KEYS)
+KEYS: Final = frozenset(COLUMN_KEYS)
 """The attributes that columns of a tool call come from. A span with none of them has only what its call says."""
 
 # Looking a member up in its enum is slow before Python 3.12.
 _TOOL, _EVENT, _APPROVAL = ItemKind.TOOL, ItemKind.EVENT, ItemKind.APPROVAL
 _new: Final = tuple.__new__
-_HAPPENED: Final = {CallStatus.OK: "ok", CallStatus.ERROR: "error"}
+HAPPENED: Final = {CallStatus.OK: "ok", CallStatus.ERROR: "error"}
 
 
 class Place(NamedTuple):
@@ -64,8 +66,8 @@ def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None
     elif kind == "mcp":
         tool = name
     elif kind is None:
-        kind = TOOL_KINDS.get(name, "other")
-    status = _HAPPENED[call.status]
+        kind = TOOL_KINDS.get(name, OTHER_KIND)
+    status = HAPPENED[call.status]
     item_id, session, job, _ = place
     started = call.started
     if not has_columns:
@@ -76,7 +78,7 @@ def tool_item(place: Place, call: Call, attributes: Attributes, kind: str | None
             )
         )
     seq, turn, said_kind, ops, path, op, given, output, said_server, said_tool, skill, trusted, total, complete = map(
-        attributes.get, _COLUMN_KEYS
+        attributes.get, COLUMN_KEYS
     )
     return _new(
         Item,

@@ -9,13 +9,15 @@ could change the item (a span below it, a log record of it, messages in its trac
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from collector.assembly.columns import DIFF_KEY, Place, tool_item
+from collector.assembly.columns import COLUMN_KEYS, DIFF_KEY, HAPPENED, OTHER_KIND, TOOL_KINDS, Place, tool_item
 from collector.assembly.derived import DERIVED_KINDS, derived
 from collector.assembly.owners import session_of
 from collector.assembly.tree import Context, Trace
+from collector.compiled import compiled
 from collector.conventions import hangar
+from collector.conventions.payload import REDACTED
 from collector.telemetry import KIND_SERVER, STATUS_ERROR, Resource, Scope, Span
-from evaluator.items import Call, CallStatus, Item
+from evaluator.items import Call, CallStatus, Item, ItemKind
 
 _NAME, _ARGUMENTS, _RESULT = "gen_ai.tool.name", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
 _READ: Final = (_NAME, _ARGUMENTS, _RESULT, hangar.INPUT, hangar.OUTPUT)
@@ -25,8 +27,27 @@ _SHAPES: Final = 4_096
 
 # Looking a member up in its enum is slow before Python 3.12.
 _OK: Final = CallStatus.OK
+_SOURCE: Final = "tool-span"
 _new: Final = tuple.__new__
 """Makes a named tuple without counting its fields again."""
+
+_compiled: Final = compiled("collector.assembly._plain")
+if _compiled is not None:
+    _compiled.configure(
+        item=Item,
+        call=Call,
+        keys=(*_READ, *(key for key in COLUMN_KEYS if key not in _READ)),
+        tool_kinds=TOOL_KINDS,
+        tool=ItemKind.TOOL,
+        other=OTHER_KIND,
+        ok_status=_OK,
+        ok_text=HAPPENED[_OK],
+        convention=hangar.NAME,
+        source=_SOURCE,
+        no_arguments=hangar.NO_ARGUMENTS,
+        no_result=hangar.NO_RESULT,
+        redacted=REDACTED,
+    )
 
 
 class Plain(NamedTuple):
@@ -139,13 +160,16 @@ def _item(span: Span, trace_id: bytes, context: Context) -> Item | None:
     name, arguments, result, given, output = map(attributes.get, _READ)
     if name.__class__ is not str or not name.strip():
         return None
+    session, job = session_of(context, trace_id), context.job
+    if _compiled is not None:
+        item: Item | None = _compiled.item(attributes, trace_id, span_id, start, span.end, session, job)
+        if item is not None:
+            return item
     args = hangar.arguments_of(arguments, given)
     result = hangar.result_of(result, output)
     times = start, span.end
-    call = _new(
-        Call, (name, args, result, None, *times, None, _OK, hangar.NAME, "tool-span", None, trace_id, span_id)
-    )
-    place = _new(Place, ((trace_id, span_id, None), session_of(context, trace_id), context.job, None))
+    call = _new(Call, (name, args, result, None, *times, None, _OK, hangar.NAME, _SOURCE, None, trace_id, span_id))
+    place = _new(Place, ((trace_id, span_id, None), session, job, None))
     item = tool_item(place, call, attributes, None)
     # In this vocabulary a call without arguments has no columns to derive (see `derived`).
     return derived(item) if args.__class__ is dict and item.tool_kind in DERIVED_KINDS else item

@@ -17,7 +17,9 @@ from evaluator.items import UNREADABLE_NAME, Json, NotRecorded
 
 REDACTED: Final = "__REDACTED__"
 _HUGE_INTEGER = re.compile(r"[0-9]{19}")
-_SCALAR_STARTS: Final = frozenset('"-0123456789tfn')
+_SCALAR_STARTS: Final = frozenset('"-0123456789')
+_WORDS: Final[Mapping[str, Json]] = {"true": True, "false": False, "null": None}
+_BLANKS: Final = " \t\r\n"
 
 CUT: Final = NotRecorded(
     "it was cut by an attribute length limit",
@@ -68,6 +70,8 @@ def decoded(value: Json) -> Json:
     first = value[0]
     if first in "{[":
         return _structure(value)
+    if first in "tfn":
+        return _WORDS.get(value.rstrip(_BLANKS), value)
     if first in _SCALAR_STARTS:
         try:
             return parsed(value)

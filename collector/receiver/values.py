@@ -39,7 +39,7 @@ class _Pairs(dict[bytes, tuple[str, Value]]):
     """Serialized `KeyValue` -> key and value, of short ones: most recur from span to span."""
 
     def __missing__(self, raw: bytes) -> tuple[str, Value]:
-        pair = _decode_pair(raw)
+        pair = decode_pair(raw)
         if len(raw) <= _RECURRING_LENGTH and pair[1].__class__ is not dict:
             if len(self) >= _RECURRING_COUNT:
                 self.clear()
@@ -65,7 +65,8 @@ _keys: Final = _Keys()
 _pair_of: Final = _Pairs().__getitem__
 
 
-def _decode_pair(raw: bytes) -> tuple[str, Value]:
+def decode_pair(raw: bytes) -> tuple[str, Value]:
+    """Key and value of a serialized `KeyValue`. Raises protobuf's `DecodeError` for bytes that are none."""
     # Nearly all are: a key of less than 128 bytes, then a value of less than 16 kB, and nothing else.
     try:
         if raw[0] == _KEY and raw[1] < 0x80:

@@ -5,12 +5,14 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import version
 from pathlib import Path
 
 import httpx
 import pytest
 
+from collector.compiled import MODULES, are_all_compiled
 from tests.e2e.collector.process import Child, free_port
 from tests.waiting import until
 
@@ -55,7 +57,11 @@ def test_it_holds_every_file_of_the_packages_and_no_other(wheel: Path) -> None:
     listed = run("git", "ls-files", "-co", "--exclude-standard", "collector", "evaluator", cwd=ROOT).splitlines()
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == {name for name in listed if (ROOT / name).is_file()}
+    compiled = {name for name in names if name.endswith(tuple(EXTENSION_SUFFIXES))}
+    assert {name.partition(".")[0].replace("/", ".") for name in compiled} == set(
+        MODULES if are_all_compiled() else ()
+    )
+    assert names - compiled == {name for name in listed if (ROOT / name).is_file()}
     assert {"collector/py.typed", "evaluator/py.typed", "collector/live/openapi.json"} <= names
     assert _below(names, "collector/live/page/") >= {"index.html", "main.js", "base.css", "mark.svg"}
     assert "support.highbar.yaml" in {Path(name).name for name in names if "/starters/" in name}
