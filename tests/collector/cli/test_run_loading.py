@@ -13,25 +13,15 @@ ROOT = Path(__file__).parents[3]
 AGENT = ROOT / "benchmarks" / "quick_agent.py"
 
 NEVER = [
-    *(
-        "anyio",
-        "google.protobuf",
-        "grpc",
-        "httpx",
-        "multiprocessing",
-        "opentelemetry",
-        "re2",
-        "starlette",
-        "tempfile",
-    ),
-    *("rich._emoji_codes", "rich.live", "rich.table", "tree_sitter", "uvicorn", "watchfiles"),
+    *("anyio", "google.protobuf", "grpc", "httpx", "msgspec", "multiprocessing", "opentelemetry", "re2", "starlette"),
+    *("tempfile", "rich._emoji_codes", "rich.live", "rich.table", "tree_sitter", "uvicorn", "watchfiles"),
     *("collector.conventions.openinference", "collector.conventions.pydantic_ai", "collector.live"),
     *("collector.export.html", "collector.export.json", "collector.export.junit", "collector.mapping"),
     *("collector.shell", "evaluator.behaviors", "evaluator.language.assertion", "evaluator.language.behaviors"),
 ]
 """In a run of calls that come as OTLP JSON, without further outputs and not on a terminal."""
 
-LATER = ["collector.assembly", "collector.conventions", "collector.pipeline", "collector.receiver", "msgspec"]
+LATER = ["collector.assembly", "collector.conventions", "collector.pipeline", "collector.receiver"]
 """Loaded while the agent starts."""
 
 NOTING = """
