@@ -33,7 +33,10 @@ def unheard_request(span: Span, reading: Reading) -> NotRecorded | None:
     if reading.blind is CUT:
         return CUT  # what is left of the message may lack the calls
     for key in _FINISHES:
-        value = decoded(span.attributes.get(key))
+        value = span.attributes.get(key)
+        if value is None:
+            continue
+        value = decoded(value)
         reasons = value if isinstance(value, list | tuple) else (value,)
         if any(isinstance(each, str) and each.lower().replace("-", "_") in _FOR_TOOLS for each in reasons):
             return reading.blind or NAMELESS
