@@ -29,7 +29,8 @@ Matches = Sequence[Sequence[Item]]
 def result(assertion: Assertion, items: Iterable[Item]) -> Result:
     """The result over these items. With doubtful matches: what holds whichever of them match, else unknown."""
     items = list(items)
-    outcomes = [[(item, compiled(matcher)(item)) for item in items] for matcher in matchers(assertion)]
+    tests = [compiled(matcher) for matcher in matchers(assertion)]
+    outcomes = [[(item, matches(item)) for item in items] for matches in tests]
     doubtful = [(role, item) for role, found in enumerate(outcomes) for item, outcome in found if outcome is None]
     results = set()
     for choice in product((False, True), repeat=len(doubtful)):
