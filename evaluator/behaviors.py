@@ -154,6 +154,8 @@ class Evaluation:
 
     def result(self, position: int) -> BehaviorResult:
         """The result at a position as it is now."""
+        if position not in self._monitors and position not in self._reported:
+            return self._section.blank_results[self._closed][position]
         if self._results is None:
             self._results = {}
         found = self._results.get(position)
@@ -246,7 +248,7 @@ class Evaluation:
         found = self._monitor(position)
         if self._unseen(position) is not None:
             return Result.UNKNOWN, self._closed, False
-        earned = found.decided or (self._section.ordered and found.passed_by)
+        earned = self._section.earned(found)
         return found.result, self._closed or earned, earned
 
     def _report(self, positions: Sequence[int] | set[int] | range) -> Sequence[int]:

@@ -12,7 +12,7 @@ from evaluator.operators import matchers, monitor, uncertain
 from evaluator.operators.monitor import Monitor
 from evaluator.operators.uncertain import UncertainMonitor
 from evaluator.operators.wording import placed
-from evaluator.verdict import Contract
+from evaluator.verdict import BehaviorResult, Contract, Verdict
 
 
 class Subscription(NamedTuple):
@@ -46,9 +46,22 @@ class Section:
         self.dispatch = Dispatch(self.predicates)
         self.blank = tuple(self.monitor(position) for position in range(len(self.behaviors)))
         """A monitor of each behavior to which nothing was fed, for units in which nothing matches it."""
+        self.blank_results = {closed: self._blank_results(closed) for closed in (False, True)}
+        """What units that are closed, or not, have of behaviors that nothing in them matches."""
         self.over_tools = tuple(
             any(self.predicates[predicate].over_tools for predicate in roles) for roles in self.roles
         )
+
+    def _blank_results(self, closed: bool) -> tuple[BehaviorResult, ...]:
+        results = []
+        for behavior, blank in zip(self.behaviors, self.blank, strict=True):
+            verdict = Verdict(blank.result, closed or self.earned(blank), *blank.explain())
+            results.append(BehaviorResult(behavior.name, behavior.severity, verdict))
+        return tuple(results)
+
+    def earned(self, monitor: Monitor) -> bool:
+        """Whether items alone make the result of a monitor final, also in a unit that is not closed."""
+        return monitor.decided or (self.ordered and monitor.passed_by)
 
     def monitor(self, position: int) -> Monitor:
         return monitor(self.behaviors[position].assertion)
