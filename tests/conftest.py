@@ -4,6 +4,9 @@ import os
 
 import pytest
 
+# Tests load gRPC before the package does, which sees to this itself (collector/grpcio.py).
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _state_home(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -10,8 +10,6 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Final, Protocol
 
-import grpc
-import grpc.aio
 import httpx
 import orjson
 from google.protobuf.json_format import Parse, ParseError
@@ -24,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from collector.export.destination import Endpoint
 from collector.export.destination import Protocol as WireProtocol
+from collector.grpcio import grpc
 
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"

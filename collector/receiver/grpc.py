@@ -3,8 +3,7 @@
 import math
 from typing import Any, Final
 
-import grpc
-
+from collector.grpcio import grpc
 from collector.receiver.encoding import LIMIT
 from collector.receiver.http import export_response
 from collector.receiver.intake import Format, Intake, Reason, Refused, Signal
