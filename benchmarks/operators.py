@@ -70,11 +70,12 @@ def program(asserts: list[dict[str, Any]], contract: Contract = Contract.ORDERED
     return Program(parse_behaviors(json.dumps({"behaviors": named}), "rules"), contract)
 
 
-def items(number: int, session: Callable[[int], str]) -> list[Item]:
-    """Items in order; `session` says whose each is. Of ten calls three are shell, three read, two edit."""
+def items(number: int, sessions: int = 1) -> list[Item]:
+    """Items in order, of sessions that take turns. In each, three of ten are shell, three read, two edit."""
     random = Random(7)
     made = []
-    for n in range(number):
+    for time_ns in range(number):
+        n = time_ns // sessions
         kind = ItemKind.TOOL
         parts: dict[str, Any] = {}
         match n % 20:
@@ -97,7 +98,18 @@ def items(number: int, session: Callable[[int], str]) -> list[Item]:
                 kind, parts = ItemKind.EVENT, {"name": "turn.end"}
         name = parts.pop("name")
         made.append(
-            Item((b"t", n, None), kind, name, session(n), None, n, n, n // 50, attributes=ATTRIBUTES, **parts)
+            Item(
+                (b"t", time_ns, None),
+                kind,
+                name,
+                session=str(time_ns % sessions),
+                job=None,
+                seq=n,
+                time=time_ns,
+                turn=n // 50,
+                attributes=ATTRIBUTES,
+                **parts,
+            )
         )
     return made
 
@@ -137,7 +149,7 @@ def medians(variants: dict[str, Callable[[], float]], rounds: int) -> dict[str, 
 
 def by_behaviors(rounds: int) -> Iterator[tuple[str, float]]:
     """1, 10, 100 and 1,000 behaviors over the same items; "1" is the mean of ten programs of one behavior each."""
-    changes = [Change(None, item) for item in items(20_000, lambda n: "s")]
+    changes = [Change(None, item) for item in items(20_000)]
     singles = [program([rule]) for rule in rules(10)]
     variants: dict[str, Callable[[], float]] = {
         "1": lambda: statistics.mean(applied(single, changes) for single in singles)
@@ -152,7 +164,7 @@ def by_behaviors(rounds: int) -> Iterator[tuple[str, float]]:
 def by_length(rounds: int, longest: int) -> Iterator[tuple[str, float]]:
     """100 behaviors over a session of 1,000 items (many times), and over longer ones; the last stretch counts."""
     over = program([*rules(96), *MATCHING])
-    every = [Change(None, item) for item in items(longest, lambda n: "s")]
+    every = [Change(None, item) for item in items(longest)]
     variants: dict[str, Callable[[], float]] = {}
     for length in (1_000, 100_000, 1_000_000):
         if length > longest:
@@ -177,10 +189,7 @@ def by_sessions(rounds: int, longest: int) -> Iterator[tuple[str, float]]:
     They take turns slice by slice, so that both have the same share of slow moments; the median ratio counts.
     """
     over = program([*rules(96), *MATCHING])
-    few, many = (
-        [Change(None, item) for item in items(longest, lambda n, sessions=sessions: str(n % sessions))]  # type: ignore[misc]
-        for sessions in (10, 10_000)
-    )
+    few, many = ([Change(None, item) for item in items(longest, sessions)] for sessions in (10, 10_000))
     costs = []
     for _ in range(rounds):
         gc.collect()
