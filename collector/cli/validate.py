@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
+from collector.cli.garbage import no_collection
 from collector.cli.specs import BEHAVIORS_PATTERN, MAPPING_PATTERN, SPEC_PATTERN, find
 from collector.mapping import read_mapping
 from evaluator.language import Problem, SpecProblems, read_spec
@@ -33,6 +34,7 @@ class Findings:
 @click.argument("paths", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--runs", type=click.IntRange(1), help="Check min_pass as `spanbar run --runs N` would.")
 @click.pass_context
+@no_collection()
 def validate(context: click.Context, paths: tuple[Path, ...], runs: int | None) -> None:
     """Check test specs, behavior files and mappings. Nothing is run.
 
@@ -65,9 +67,10 @@ def examine(path: Path, runs: int | None = None) -> Findings:
     """Read one file. It is a behavior file when its top-level key is `behaviors`, a mapping when that is `mapping`,
     else a test spec."""
     try:
-        if _has(path, "behaviors"):
+        kind = _kind(path)
+        if kind == "behaviors":
             return Findings(path, _count(len(read_behaviors(path)), "behavior"))
-        if _has(path, "mapping"):
+        if kind == "mapping":
             return Findings(path, _count(len(read_mapping(path)), "rule"))
         spec = read_spec(path, environ=os.environ, runs=runs)
     except SpecProblems as error:
@@ -78,13 +81,17 @@ def examine(path: Path, runs: int | None = None) -> Findings:
     return Findings(path, holds, warnings=spec.warnings, behaviors=named)
 
 
-def _has(path: Path, key: str) -> bool:
-    """Whether a top-level key says what kind of file this is."""
+def _kind(path: Path) -> str:
+    """The top-level key that says what kind of file this is, of `behaviors` and `mapping`; "" of a test spec."""
     try:
-        root = compose(path.read_bytes(), str(path)).root
+        data = path.read_bytes()
     except OSError:
-        return False  # read_spec says why it cannot be read
-    return isinstance(root, MapNode) and root.get(key) is not None and root.get("agent") is None
+        return ""  # read_spec says why it cannot be read
+    kinds = [kind for kind in ("behaviors", "mapping") if kind.encode() in data]
+    root = compose(data, str(path)).root if kinds else None
+    if not isinstance(root, MapNode) or root.get("agent") is not None:
+        return ""
+    return next((kind for kind in kinds if root.get(kind) is not None), "")
 
 
 def _as_named(file: Path) -> Path:

@@ -1,5 +1,6 @@
 """The composer: YAML bytes -> a tree of `evaluator.language.document`. Nothing here recurses over unbounded input."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -9,8 +10,20 @@ from yaml.constructor import SafeConstructor
 from yaml.reader import ReaderError
 from yaml.resolver import Resolver
 
-from evaluator.language.document import MAX_DEPTH, MAX_NODES, Entry, ListNode, MapNode, Node, ScalarNode, child, item
+from evaluator.language.document import (
+    MAX_COPIES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Entry,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    child,
+    item,
+)
 from evaluator.language.problem import Problem
+from evaluator.language.quick_events import quick_events
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = _TAG + "merge"
@@ -18,6 +31,7 @@ _TEXT_TAGS: Final = frozenset({_TAG + "str", _TAG + "value", _MERGE})
 _SCALAR_TAGS: Final = frozenset(
     {_TAG + name for name in ("null", "bool", "int", "float", "timestamp", "binary")} | _TEXT_TAGS
 )
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,23 @@ def compose(data: bytes | str, file: str) -> Document:
         byte = error.object[error.start]
         message = f"the file is not UTF-8 text: byte 0x{byte:02x} at offset {error.start}; save it as UTF-8"
         return Document(None, (Problem(file, "", line, "unreadable", message),))
+    return _quickly(text, file) or _thoroughly(text, file)
+
+
+def _quickly(text: str, file: str) -> Document | None:
+    """None where something is wrong with the text: what, is PyYAML's to say, whatever is installed."""
+    composer = _Composer(file)
+    try:
+        for event in quick_events(text):
+            composer.take(event)
+    except _Stop:
+        return Document(None, tuple(composer.problems)) if composer.is_full else None
+    except (yaml.YAMLError, ValueError, OverflowError):
+        return None
+    return composer.document()
+
+
+def _thoroughly(text: str, file: str) -> Document:
     composer = _Composer(file)
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
@@ -106,11 +137,16 @@ class _Composer:
     anchors: dict[str, tuple[Node, int]] = field(default_factory=dict)
     """The anchored nodes that are complete, with the number of levels below them."""
     nodes: int = 0
+    copies: int = 0
     resolver: Resolver = field(default_factory=Resolver)
     constructor: SafeConstructor = field(default_factory=SafeConstructor)
 
     def document(self) -> Document:
         return Document(self.root or ScalarNode(None, "", True, "", 1), tuple(self.problems))
+
+    @property
+    def is_full(self) -> bool:
+        return self.nodes > MAX_NODES or self.copies > MAX_COPIES
 
     def broken(self, line: int, message: str) -> Document:
         self.problem("", line, message)
@@ -123,14 +159,14 @@ class _Composer:
         if event.start_mark is not None:
             self.line = event.start_mark.line + 1
         match event:
+            case yaml.ScalarEvent():
+                tag = self.tag(event)
+                self.add(self.scalar(event, tag), event.anchor, merge=tag == _MERGE)
             case yaml.DocumentStartEvent():
                 self.documents += 1
                 if self.documents > 1:
                     self.problem("", self.line, "invalid YAML: a second document starts here; a file holds one")
                     raise _Stop
-            case yaml.ScalarEvent():
-                tag = self.tag(event)
-                self.add(self.scalar(event, tag), event.anchor, merge=tag == _MERGE)
             case yaml.AliasEvent():
                 self.alias(event)
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
@@ -170,7 +206,7 @@ class _Composer:
 
     def add(self, node: Node, anchor: str | None, *, height: int = 0, merge: bool = False) -> None:
         """Put a complete node where it belongs."""
-        self.count(1)
+        self.count()
         if anchor is not None:
             self.anchors[anchor] = (node, height)
         if not self.open:
@@ -189,7 +225,7 @@ class _Composer:
     def add_key(self, inner: _Open, node: Node, *, merge: bool) -> None:
         inner.key_is_merge = merge
         if isinstance(node, ScalarNode):
-            inner.key = replace(node, path=child(inner.path, node.text))
+            inner.key = ScalarNode(node.value, node.text, node.plain, child(inner.path, node.text), node.line)
         else:
             inner.key = node
 
@@ -213,7 +249,7 @@ class _Composer:
                     message = f"'<<' merges a mapping or a list of mappings, not {source.kind}"
                     self.problem(ended.path, source.line, message)
                     continue
-                self.count(len(source.entries))
+                self.count_copies(len(source.entries))
                 for entry in source.entries:
                     if ended.taken(entry.key) is None:
                         path = child(ended.path, entry.key.text)
@@ -237,7 +273,7 @@ class _Composer:
 
     def moved(self, node: Node, path: str) -> Node:
         """The same tree at another path. Lines stay: they say where the text is."""
-        self.count(1)
+        self.count_copies(1)
         match node:
             case ScalarNode():
                 return replace(node, path=path)
@@ -252,10 +288,16 @@ class _Composer:
             inner = child(path, entry.key.text)
             yield Entry(replace(entry.key, path=inner), self.moved(entry.value, inner))
 
-    def count(self, nodes: int) -> None:
-        self.nodes += nodes
+    def count(self) -> None:
+        self.nodes += 1
         if self.nodes > MAX_NODES:
-            self.problem("", self.line, f"too large: more than {MAX_NODES} values, aliases written out")
+            self.problem("", self.line, f"too large: more than {MAX_NODES} values")
+            raise _Stop
+
+    def count_copies(self, nodes: int) -> None:
+        self.copies += nodes
+        if self.copies > MAX_COPIES:
+            self.problem("", self.line, f"too large: more than {MAX_COPIES} values, aliases written out")
             raise _Stop
 
     def tag(self, event: yaml.ScalarEvent) -> str:
@@ -265,8 +307,8 @@ class _Composer:
 
     def scalar(self, event: yaml.ScalarEvent, tag: str) -> ScalarNode:
         path = self.path()
-        is_plain = event.style is None and event.tag is None
-        if any("\ud800" <= character <= "\udfff" for character in event.value):
+        is_plain = not event.style and event.tag is None
+        if not event.value.isascii() and _SURROGATE.search(event.value):
             self.problem(path, self.line, "half of a surrogate pair is not text: write the character itself")
             text = event.value.encode("utf-8", "replace").decode()
             return ScalarNode(text, text, is_plain, path, self.line)

@@ -3,7 +3,7 @@
 The text is read as PyYAML's SafeLoader reads it (YAML 1.1: `yes` is true, `012` is 10, `2024-05-01` is a date), with
 these differences: a key written twice is a problem, also where two keys are equal only in Python (`1` and `true`
 are two keys); a key that is a list or a mapping is a problem; `=` is a text; an anchor may be used again. Aliases are
-expanded, each at its own path, up to `MAX_NODES` in all. Whatever the bytes are, the outcome is a tree or problems.
+expanded, each at its own path, up to `MAX_COPIES` in all. Whatever the bytes are, the outcome is a tree or problems.
 """
 
 import datetime
@@ -16,8 +16,10 @@ from evaluator.items import Json
 
 MAX_DEPTH: Final = 100
 """How many mappings and lists may lie within one another."""
-MAX_NODES: Final = 200_000
-"""How many values a document may have once its aliases and merges are written out."""
+MAX_NODES: Final = 1_000_000
+"""How many values a document may have, keys among them."""
+MAX_COPIES: Final = 200_000
+"""How many of them may come from aliases and merges."""
 
 _BARE_KEY = re.compile(r"""[^\s.\[\]"'{}]+""")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from evaluator.language import composer
 from evaluator.language.composer import compose
 from evaluator.language.document import MAX_DEPTH, ListNode, MapNode, Node, ScalarNode, plain, scalars
 
@@ -144,6 +145,13 @@ def test_a_file_that_grows_without_bound_is_too_large(text: str) -> None:
     document = compose(text, "a.yaml")
     assert document.root is None
     assert "too large" in document.problems[-1].message
+
+
+def test_a_file_with_more_values_than_can_be_kept_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composer, "MAX_NODES", 100)
+    assert compose("- a\n" * 99, "a.yaml").problems == ()
+    (problem,) = compose("- a\n" * 102, "a.yaml").problems
+    assert (problem.line, problem.message) == (101, "too large: more than 100 values")
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "{a: " * 5000, "- " * 5000 + "x"], ids=["lists", "mappings", "blocks"])
