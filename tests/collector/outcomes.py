@@ -23,6 +23,7 @@ from evaluator.items import Call, CallStatus, Item, ItemKind, NotRecorded
 from evaluator.language.spec import Place
 from evaluator.verdict import BehaviorResult, Result, Severity, Status, Verdict
 
+SPEC = Path("specs/support.highbar.yaml")
 SENT = 1_700_000_000_000_000_000
 MS = 1_000_000
 HOSTILE = "[red]see [1] and [/red]\x1b[31m\u202etxt.exe\x00<script>alert(1)</script> &amp; ]]>\ud800\ufffe"
@@ -86,7 +87,7 @@ def test_outcome(name: str, *executions: ExecutionOutcome, **more: Any) -> TestO
     first = executions[0] if executions else execution(turn())
     known: dict[str, Any] = {
         "key": TestKey(0, 0, 0),
-        "spec": Path("specs/support.highbar.yaml"),
+        "spec": SPEC,
         "suite": "Support",
         "status": first.status,
         "duration_ms": 41.26,
@@ -106,7 +107,7 @@ def run_outcome(*tests: TestOutcome, stop: Stop | None = None, **more: Any) -> R
     for test in tests:
         suites.setdefault(test.suite, []).append(test)
     spec = SpecOutcome(
-        Path("specs/support.highbar.yaml"),
+        SPEC,
         tuple(SuiteOutcome(name, tuple(inside)) for name, inside in suites.items()),
         stop,
     )

@@ -1,81 +1,78 @@
 """Run outcomes as the harness makes them, small and fixed."""
 
-from pathlib import Path
+from typing import Any
 
 from evaluator.expectations.reason import Reason
 from evaluator.harness.outcome import (
-    ClosedBy,
-    Decision,
     ExecutionOutcome,
     Notice,
     RunOutcome,
-    SpecOutcome,
     Stop,
-    SuiteOutcome,
-    TestKey,
     TestOutcome,
     TurnOutcome,
     UnitBehaviors,
 )
 from evaluator.items import Call, Item, ItemKind
 from evaluator.verdict import BehaviorResult, Result, Severity, Status, Verdict
+from tests.collector import outcomes
+from tests.collector.outcomes import SENT as T0
+from tests.collector.outcomes import SPEC
+
+__all__ = ["SPEC", "T0", "S", "event_item", "execution", "result", "run_outcome", "test_outcome", "turn"]
 
 S = 1_000_000_000
-T0 = 1_700_000_000 * S
-SPEC = Path("specs/support.highbar.yaml")
 
 MISSING = Reason("no_such_call", "expected a call of refund, none was made", fix="let the agent refund")
 
 
+def _reasons(status: Status) -> tuple[Reason, ...]:
+    return () if status is Status.PASSED else (MISSING,)
+
+
+def _worst(statuses: list[Status]) -> Status:
+    return next((status for status in statuses if status is not Status.PASSED), Status.PASSED)
+
+
 def turn(number: int, status: Status = Status.PASSED, index: int = 0) -> TurnOutcome:
     """A message with trace id and span id made of `number`."""
-    return TurnOutcome(
+    return outcomes.turn(
+        status,
+        reasons=_reasons(status),
         index=index,
-        name=None,
         trigger="Refund order 7, please",
         trace_id=f"{number:032x}",
         span_id=f"{number:016x}",
-        status=status,
-        reasons=() if status is Status.PASSED else (MISSING,),
         calls=(Call("lookup", {"id": 7}),),
         reply="Done.",
         reply_ms=12.0,
         sent=T0 + number * S,
         ended=T0 + (number + 1) * S,
-        decision=Decision(ClosedBy.EVIDENCE, 9.5, 1.5, "invoke_agent", True),
+        decision=outcomes.decision(lag_ms=1.5, span="invoke_agent"),
     )
 
 
 def execution(run: int, *turns: TurnOutcome) -> ExecutionOutcome:
-    status = next((turn.status for turn in turns if turn.status is not Status.PASSED), Status.PASSED)
-    return ExecutionOutcome(
-        test_id=f"test-{run}",
-        phrasing=None,
-        run=run,
-        status=status,
-        reasons=() if status is Status.PASSED else (MISSING,),
-        turns=turns,
-        started=turns[0].sent,
-        ended=turns[-1].ended,
-        decided_ms=9.5,
-        ended_early=False,
+    status = _worst([turn.status for turn in turns])
+    times = {"started": turns[0].sent, "ended": turns[-1].ended}
+    return outcomes.execution(
+        *turns, test_id=f"test-{run}", run=run, status=status, reasons=_reasons(status), **times
     )
 
 
 def test_outcome(number: int, name: str, *executions: ExecutionOutcome) -> TestOutcome:
-    status = next((each.status for each in executions if each.status is not Status.PASSED), Status.PASSED)
-    return TestOutcome(
-        key=TestKey(0, 0, number),
-        spec=SPEC,
+    statuses = [each.status for each in executions]
+    status = _worst(statuses)
+    counts: dict[str, Any] = {"runs": len(statuses), "min_pass": len(statuses)}
+    counts["passed_runs"] = statuses.count(Status.PASSED)
+    return outcomes.test_outcome(
+        name,
+        *executions,
+        key=outcomes.key(number),
         suite="refunds",
-        name=name,
         status=status,
         duration_ms=1000.0,
-        runs=len(executions),
-        min_pass=len(executions),
-        passed_runs=sum(each.status is Status.PASSED for each in executions),
-        reasons=() if status is Status.PASSED else (MISSING,),
-        executions=executions,
+        reasons=_reasons(status),
+        **counts,
     )
 
 
@@ -103,5 +100,4 @@ def run_outcome(
     stop: Stop | None = None,
     warnings: tuple[Notice, ...] = (),
 ) -> RunOutcome:
-    suites = (SuiteOutcome("refunds", tests),) if tests else ()
-    return RunOutcome((SpecOutcome(SPEC, suites, stop),), warnings, behaviors, T0, T0 + 100 * S)
+    return outcomes.run_outcome(*tests, stop=stop, warnings=warnings, behaviors=behaviors, ended=T0 + 100 * S)
