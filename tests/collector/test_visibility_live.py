@@ -112,7 +112,7 @@ def test_what_was_evicted_counts_as_new_and_is_not_whole() -> None:
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside this checkout")
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("recording", recordings() if CORPUS.exists() else (), ids=str)
+@pytest.mark.parametrize("recording", list(recordings()) if CORPUS.exists() else [], ids=str)
 def test_in_any_order_it_is_at_each_moment_what_the_whole_assembly_says(recording: Recording, seed: int) -> None:
     whole = recording.batch()
     pieces: list[Span | LogRecord] = [*whole.spans, *whole.logs]
