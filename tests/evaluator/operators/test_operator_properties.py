@@ -1,6 +1,7 @@
 """Monitors against the reference: the same results for every order of arrival, batching, revision and retraction.
 
-`SPANBAR_EXAMPLES=1000000 pytest tests/evaluator/operators/test_operator_properties.py` runs more of them.
+`SPANBAR_EXAMPLES=1000000 pytest tests/evaluator/operators/test_operator_properties.py -k do_not_depend` runs more of
+them; a million were run (docs/behaviors.md).
 """
 
 import os
