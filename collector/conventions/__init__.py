@@ -22,15 +22,15 @@ class Convention:
     An agent speaks one or two of them; loading all takes long beside a short test run.
     """
 
-    __slots__ = ("_function", "_module", "read")
+    __slots__ = ("_function", "module", "read")
 
     def __init__(self, module: str, function: str = "read") -> None:
-        self._module = module
+        self.module = f"{__name__}.{module}"
         self._function = function
         self.read: Reader = self._read_first
 
     def _read_first(self, span: Span) -> Reading | None:
-        self.read = getattr(import_module(f"{__name__}.{self._module}"), self._function)
+        self.read = getattr(import_module(self.module), self._function)
         return self.read(span)
 
 
