@@ -30,7 +30,8 @@ class OtlpApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         signal = PATHS.get(scope["path"]) if scope["type"] == "http" else None
         if signal is None:
-            await self._app(scope, receive, send)
+            misdirected = self._misdirected(scope) if scope["type"] == "http" else None
+            await (self._app(scope, receive, send) if misdirected is None else _respond(send, misdirected))
             return
         task = asyncio.current_task()
         assert task is not None
@@ -39,6 +40,9 @@ class OtlpApp:
             await self._export(signal, scope, receive, send)
         finally:
             self.in_flight.discard(task)
+
+    def _misdirected(self, scope: Scope) -> Answer | None:
+        return self._otlp.misdirected(scope["method"], scope["path"], dict(scope["headers"]))
 
     async def _export(self, signal: Signal, scope: Scope, receive: Receive, send: Send) -> None:
         begun = self._otlp.begin(signal, scope["method"], dict(scope["headers"]))

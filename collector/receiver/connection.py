@@ -133,6 +133,10 @@ class Connection(asyncio.Protocol):
         self._last = True
         self._transport.close()
 
+    @property
+    def _method(self) -> str:
+        return self._parser.get_method().decode("ascii")
+
     # What the parser calls:
 
     def on_message_begin(self) -> None:
@@ -156,9 +160,10 @@ class Connection(asyncio.Protocol):
                 # It came in one piece with the request before it. Clients send such a request once more.
                 self.close()
                 return
-            self._answer(not_found(self._target.partition(b"?")[0].decode("latin-1")))
+            path = self._target.partition(b"?")[0].decode("latin-1")
+            self._answer(self._otlp.misdirected(self._method, path, self._headers) or not_found(path))
             return
-        begun = self._otlp.begin(signal, self._parser.get_method().decode("ascii"), self._headers)
+        begun = self._otlp.begin(signal, self._method, self._headers)
         if isinstance(begun, Answer):
             self._answer(begun)
             return

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from collector.export.printable import printable
 from collector.receiver.decoded import Decoded
 from collector.receiver.encoding import LIMIT, Corrupt, TooLarge, UnknownEncoding, decompress
 from collector.receiver.intake import Format, Intake, Reason, Refused, Signal
@@ -33,6 +34,16 @@ _STATUS: Final = {
 FOREIGN: Final = (
     "without a token, telemetry is taken only under this machine's own names: localhost, 127.0.0.1, [::1]"
 )
+ELSEWHERE: Final = (
+    "OTLP/HTTP is at /v1/traces (and /v1/logs, /v1/metrics): append it to the endpoint that the exporter is given in "
+    "code, or leave its endpoint to the environment (OTEL_EXPORTER_OTLP_ENDPOINT)"
+)
+"""What to do about a request that is misdirected."""
+_NOT_FOUND: Final = 5
+"""The google.rpc.Code."""
+_PATH_SHOWN: Final = 80
+_API: Final = "/api/"
+"""JSON that is sent below it is no telemetry."""
 _TEXT: Final = b"text/plain; charset=utf-8"
 
 
@@ -61,7 +72,7 @@ class OtlpHttp:
         if method != "POST":
             text = f"{method} /v1/{signal}: use POST with an OTLP request as its body.\n"
             return Answer(HTTPStatus.METHOD_NOT_ALLOWED, _TEXT, text.encode(), [(b"allow", b"POST, OPTIONS")])
-        media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        media_type = _media_type(headers)
         body_format = _FORMATS.get(media_type)
         export = Export(self.intake, signal, body_format, headers, cors)
         try:
@@ -76,6 +87,23 @@ class OtlpHttp:
         except Refused as refused:
             return export.refusal(refused)
         return export
+
+    def misdirected(self, method: str, path: str, headers: dict[bytes, bytes]) -> Answer | None:
+        """The answer to OTLP that comes to a path that takes none; None for what is no such request.
+
+        `path` has no query. Exporters that are given a URL in code send to it as it is (OTLP, "Endpoint URLs for
+        OTLP/HTTP"): the base URL, or one with another path, is a common mistake, and nothing else would tell of it.
+        """
+        body_format = _FORMATS.get(_media_type(headers))
+        if method != "POST" or body_format is None or (path.startswith(_API) and body_format is not Format.PROTOBUF):
+            return None
+        if self.local and is_foreign(headers.get(b"host"), headers.get(b"origin")):
+            return None
+        request = f"POST {printable(path, _PATH_SHOWN)}"
+        self.intake.misdirect(request)
+        answer_format = Format.PROTOBUF if body_format is Format.PROTOBUF else Format.JSON
+        body = _rpc_status(answer_format, _NOT_FOUND, f"a request came to {request}: {ELSEWHERE}")
+        return Answer(HTTPStatus.NOT_FOUND, answer_format.encode(), body, _cors(headers.get(b"origin")))
 
 
 class Export:
@@ -123,12 +151,7 @@ class Export:
         """A google.rpc.Status in the format of the request (OTLP/HTTP, "Failures")."""
         self._intake.refused(self._signal, refused)
         status, code = _STATUS[refused.reason]
-        if self._answer_format is Format.PROTOBUF:
-            from collector.receiver.schema import RpcStatus
-
-            body = RpcStatus(code=code, message=str(refused)).SerializeToString()
-        else:
-            body = orjson.dumps({"code": code, "message": str(refused)})
+        body = _rpc_status(self._answer_format, code, str(refused))
         return Answer(status, self._answer_format.encode(), body, self._cors + _refusal_headers(refused))
 
     @property
@@ -168,6 +191,19 @@ def _success(decoded: Decoded, signal: Signal, answer_format: Format) -> bytes:
         return b"{}"
     key = "rejectedSpans" if signal is Signal.TRACES else "rejectedLogRecords"
     return orjson.dumps({"partialSuccess": {key: str(decoded.rejected), "errorMessage": decoded.reason}})
+
+
+def _media_type(headers: dict[bytes, bytes]) -> bytes:
+    return headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+
+
+def _rpc_status(answer_format: Format, code: int, message: str) -> bytes:
+    """A google.rpc.Status."""
+    if answer_format is not Format.PROTOBUF:
+        return orjson.dumps({"code": code, "message": message})
+    from collector.receiver.schema import RpcStatus
+
+    return bytes(RpcStatus(code=code, message=message).SerializeToString())
 
 
 def _unsupported(media_type: bytes, signal: Signal) -> str:

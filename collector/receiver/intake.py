@@ -97,6 +97,10 @@ class Counters:
     """Requests of traces or logs of which all or a part could not be taken, and will not come again."""
     bytes: int = 0
     """Of accepted bodies, after decompression."""
+    misdirected: int = 0
+    """Requests with OTLP to a path that takes none: an exporter was given the wrong endpoint."""
+    misdirected_to: str = ""
+    """The method and the path of the last of them, as it is shown."""
 
 
 _DECODERS: Final = {
@@ -128,11 +132,13 @@ class Intake:
         token: str | None = None,
         on_problem: Callable[[str], None] | None = None,
         on_loss: Callable[[str, Batch | None], None] | None = None,
+        on_misdirected: Callable[[str], None] | None = None,
     ) -> None:
         self._sink = sink
         self._raw = raw
         self._on_problem = on_problem
         self._on_loss = on_loss
+        self._on_misdirected = on_misdirected
         self._token = None if token is None else token.encode()
         self.counters = Counters()
         self.stopping = False
@@ -165,6 +171,13 @@ class Intake:
         """A request of this signal ends with a refusal: with it, what the client had to say may be lost."""
         if refused.reason in LOSING and signal is not Signal.METRICS:
             self._lose(str(refused), refused.batch)
+
+    def misdirect(self, request: str) -> None:
+        """Count a request with OTLP, shown as its method and path, that came where none is taken."""
+        self.counters.misdirected += 1
+        self.counters.misdirected_to = request
+        if self._on_misdirected is not None:
+            self._on_misdirected(request)
 
     def _lose(self, cause: str, batch: Batch | None = None) -> None:
         self.counters.losses += 1

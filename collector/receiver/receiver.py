@@ -31,6 +31,7 @@ class Receiver:
     `/v1/metrics`; the bearer `token` guards these paths and gRPC, not `app`.
     `on_problem` is told in one sentence of each request that was refused, and of each that lost a part. `on_loss` is
     told why traces or logs of a client that may come in are lost for good, and of the batch that the sink failed at.
+    `on_misdirected` is told the method and path of each request with OTLP that came to a path where none is taken.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class Receiver:
         raw: Callable[[Received], None] | None = None,
         on_problem: Callable[[str], None] | None = None,
         on_loss: Callable[[str, Batch | None], None] | None = None,
+        on_misdirected: Callable[[str], None] | None = None,
     ) -> None:
         self.host = host
-        self._intake = Intake(sink, raw, token, on_problem, on_loss)
+        self._intake = Intake(sink, raw, token, on_problem, on_loss, on_misdirected)
         otlp = OtlpHttp(self._intake, local=token is None and is_loopback(host))
         self._http = HttpServer(otlp, host, http_port, app=app, grpc=self._grpc_address, listener=listener)
         self._grpc = None if grpc_port is None else _grpc_server(self._intake, host, grpc_port)
