@@ -257,6 +257,9 @@ class Assembly(Known):
             raise ValueError("the reading reports nothing")
         resource = {} if isinstance(record, SpanEvent) else record.resource.attributes
         folders = checkouts(record.attributes, resource)
+        tool = None if reading.report.call is None else reading.report.call.tool
+        if tool is not None and tool.name == UNREADABLE_NAME:
+            self._losses.add(node, tool.nameless or NAMELESS)
         return Reported(node, index, reading.report, source, folders, self._sessions)
 
     def _reported_event(self, span: Span, index: int, event: SpanEvent) -> Iterator[Reported]:

@@ -12,7 +12,7 @@ from collector.assembly.derived import DERIVED_KINDS, derived
 from collector.assembly.owners import NO_ITEMS, session_of
 from collector.conventions.reading import ToolFacts
 from collector.conventions.reports import ALLOWED, DENIED, CallReport
-from evaluator.items import Call, CallStatus, Item, Json, NotRecorded
+from evaluator.items import UNREADABLE_NAME, Call, CallStatus, Item, Json, NotRecorded
 
 if TYPE_CHECKING:
     from collector.assembly.reports import Reported
@@ -65,6 +65,8 @@ class PiecedCall:
         name = next((each.name for each in facts if each.name), None)
         if name is None:
             return None
+        if name == UNREADABLE_NAME:
+            name = next((each.name for each in facts if each.name_from and each.name != UNREADABLE_NAME), name)
         decisions, runs = _decisions(pieces), self._runs(pieces)
         allowed = [piece.report.time for piece, said in decisions if said.decision == ALLOWED]
         teller = pieces[0][0]

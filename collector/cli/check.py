@@ -74,6 +74,8 @@ def check(
             "See what they hold with: spanbar explain " + " ".join(map(str, traces))
         )
     report(console, units)
+    for line in () if mapping is None else mapping.idle():
+        console.print(f"\nwarning  {line}", style="yellow", markup=False, soft_wrap=True)
     if json_file is not None:
         write_document(behaviors_document(units), json_file)
         if json_file != Path("-"):

@@ -46,6 +46,8 @@ def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | 
         tell(console, assembly, arrived)
         if json_file is not None:
             console.print(f"\nwrote {json_file}", style="dim", markup=False, soft_wrap=True)
+    for line in () if mapping is None else mapping.idle():
+        click.echo(f"warning  {line}", err=True)
     message = "\n".join(told(problems))
     if problems and not (arrived.spans or arrived.logs or arrived.records):
         raise NothingRan(message)

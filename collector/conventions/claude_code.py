@@ -7,7 +7,7 @@ of its event in `event.name` (`tool_result`) and the full one as its body (`clau
 from collections.abc import Mapping
 from typing import Final
 
-from collector.conventions.payload import arguments, decoded
+from collector.conventions.payload import arguments, decoded, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.conventions.reports import CallReport, Report, decision_of
 from collector.telemetry import STATUS_ERROR, Attributes, LogRecord, Span
@@ -108,7 +108,7 @@ def _decision(attributes: Attributes) -> CallReport:
 
 def _facts(attributes: Attributes) -> ToolFacts:
     """The call of an event. `tool_input` has the arguments, cut; `tool_parameters` the whole command."""
-    name = str(attributes.get("tool_name"))
+    name = tool_name(attributes.get("tool_name"))
     parameters = _parameters(attributes)
     given, given_from = attributes.get("tool_input"), "tool_input"
     args: Mapping[str, Json] | NotRecorded = DETAILS
@@ -131,7 +131,7 @@ def _facts(attributes: Attributes) -> ToolFacts:
 def _asked(span: Span) -> CallReport:
     """The span around a call: the time that it waited for a permission is part of it, and it may never have run."""
     attributes = span.attributes
-    facts = ToolFacts(str(attributes.get("tool_name")), DETAILS, CONTENT, call_id=_id(attributes))
+    facts = ToolFacts(tool_name(attributes.get("tool_name")), DETAILS, CONTENT, call_id=_id(attributes))
     facts.name_from = "tool_name"
     for key, argument in (("full_command", "command"), ("file_path", "file_path"), ("skill_name", "skill")):
         if key in attributes:

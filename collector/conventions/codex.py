@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from collector.conventions.payload import arguments, decoded
+from collector.conventions.payload import arguments, decoded, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.conventions.reports import DENIED, CallReport, Report, decision_of
 from collector.telemetry import Attributes
@@ -59,7 +59,7 @@ def read(attributes: Attributes, name: str, time: int, place: str) -> Reading | 
     elif name == "codex.tool_decision":
         report.call = CallReport(
             _id(attributes),
-            ToolFacts(str(attributes.get("tool_name")), UNTOLD, UNTOLD),
+            ToolFacts(tool_name(attributes.get("tool_name")), UNTOLD, UNTOLD, name_from="tool_name"),
             decision=decision_of(attributes.get("decision")),
             decider=str(attributes.get("source") or ""),
         )
@@ -87,7 +87,7 @@ def _reading(attributes: Attributes, name: str, time: int) -> tuple[Reading, Rep
 
 
 def _result(attributes: Attributes, time: int) -> CallReport:
-    name, output = str(attributes.get("tool_name")), attributes.get("output")
+    name, output = tool_name(attributes.get("tool_name")), attributes.get("output")
     said = attributes.get("arguments")
     args: Mapping[str, Json] | NotRecorded = IN_LOGS
     if said is not None:

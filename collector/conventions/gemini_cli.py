@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from collector.conventions.logs import DETAILS
-from collector.conventions.payload import arguments, decoded
+from collector.conventions.payload import arguments, decoded, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.conventions.reports import DENIED, CallReport, Report, decision_of
 from collector.telemetry import Attributes
@@ -46,7 +46,7 @@ def read(attributes: Attributes, name: str, time: int) -> Reading:
 
 
 def _call(attributes: Attributes, time: int) -> CallReport:
-    name = str(attributes.get("function_name"))
+    name = tool_name(attributes.get("function_name"))
     error_type = attributes.get("error_type") or attributes.get("error.type")
     failed = str(attributes.get("success")).lower() == "false" or _exited_badly(attributes)
     facts = ToolFacts(name, arguments(attributes.get("function_args"), NO_ARGUMENTS), NO_RESULT)

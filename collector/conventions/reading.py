@@ -54,6 +54,8 @@ class ToolFacts:
     kind: str | None = None
     """`mcp` where the convention itself says that the tool is on an MCP server."""
     source: str = "tool-span"
+    nameless: str = ""
+    """Why the name is `UNREADABLE_NAME` (a clause), where a mapping says more than that it is not there."""
 
 
 @dataclass(slots=True, eq=False)

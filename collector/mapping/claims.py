@@ -1,6 +1,7 @@
 """Claims: spans and log events, read as a mapping file says."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.conventions.reports import ALLOWED, DENIED, CallReport, Report, decision_of
 from collector.mapping.rules import Kind, Rule, Rules, Signal, Source
 from collector.telemetry import STATUS_ERROR, LogRecord, Span
-from evaluator.items import CallStatus, Json, NotRecorded
+from evaluator.items import UNREADABLE_NAME, CallStatus, Json, NotRecorded
 from evaluator.matchers import equal
 
 _MS: Final = 1_000_000
@@ -37,6 +38,10 @@ class Claims:
         self._rules = rules
         self._of_spans = tuple(rule for rule in rules.rules if rule.where.signal is not Signal.LOGS)
         self._of_logs = tuple(rule for rule in rules.rules if rule.where.signal is not Signal.SPANS)
+        self._spans = 0
+        self._logs = 0
+        self._used: set[int] = set()
+        """The `id` of each rule that has claimed anything."""
 
     def __len__(self) -> int:
         """How many rules it has."""
@@ -44,8 +49,10 @@ class Claims:
 
     def read_span(self, span: Span) -> Reading | None:
         """What the span means; None when no rule claims it."""
+        self._spans += 1
         for rule in self._of_spans:
             if _claims(rule, span.name, span.attributes):
+                self._used.add(id(rule))
                 return _Claim(self._rules, rule, span).reading()
         return None
 
@@ -55,10 +62,38 @@ class Claims:
         attributes = log.attributes
         if isinstance(log.body, Mapping):
             attributes = {**log.body, **attributes}
+        self._logs += 1
         for rule in self._of_logs:
             if _claims(rule, log.event_name, attributes):
+                self._used.add(id(rule))
                 return _Claim(self._rules, rule, log, attributes).reading()
         return None
+
+    def idle(self) -> list[str]:
+        """A sentence about each rule that has claimed nothing so far: its `where` may be wrong."""
+        numbers: Counter[Kind] = Counter()
+        found = []
+        for rule in self._rules.rules:
+            place = f"{rule.kind}[{numbers[rule.kind]}]"
+            numbers[rule.kind] += 1
+            if id(rule) not in self._used:
+                found.append(f"mapping {self.name}: the rule {place} claimed nothing of {self._offered(rule)}")
+        return found
+
+    def _offered(self, rule: Rule) -> str:
+        """What there was to claim for a rule."""
+        spans, logs = (f"{self._spans} span{_s(self._spans)}", f"{self._logs} log record{_s(self._logs)}")
+        match rule.where.signal:
+            case Signal.SPANS:
+                return spans
+            case Signal.LOGS:
+                return logs
+            case _:
+                return f"{spans} and {logs}"
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
 
 
 def _claims(rule: Rule, name: str, attributes: Mapping[str, Json]) -> bool:
@@ -157,15 +192,23 @@ class _Claim:
         call_id, _ = self._value("call_id")
         args, args_from = self._arguments()
         result, result_from = self._value("result")
+        named = not isinstance(name, dict | list) and bool(str(name or "").strip())
+        unnamed = "approval" if self._rule.kind is Kind.APPROVAL else UNREADABLE_NAME
         return ToolFacts(
-            "approval" if name is None and self._rule.kind is Kind.APPROVAL else str(name or self._name),
+            str(name) if named else unnamed,
             args,
             self._absent("result") if result is None else decoded(result),
             call_id=None if call_id is None else str(call_id),
-            name_from=name_from,
+            name_from=name_from if named else "",
             args_from=args_from,
             result_from=result_from,
+            nameless="" if named else self._nameless(),
         )
+
+    def _nameless(self) -> str:
+        """Why the tool of a call has no name (a clause)."""
+        told = " and no ".join(str(source) for source in self._sources("tool"))
+        return f"a tool was called, and there is no {told}, where the mapping {self._rules.name} looks for its name"
 
     def _arguments(self) -> tuple[Any, str]:
         for source in self._sources("args"):
@@ -179,7 +222,9 @@ class _Claim:
 
     def _absent(self, key: str) -> NotRecorded:
         sources = self._sources(key)
-        if not sources:
+        if not sources and self._rule.kind is Kind.APPROVAL:
+            missing = NotRecorded("its approval does not carry it")
+        elif not sources:
             missing = NotRecorded(
                 f"the mapping {self._rules.name} does not say where {key} stands", f"add {key} to it"
             )

@@ -6,7 +6,7 @@ import pytest
 
 from collector.index import Index, UnitKey, UnitKind
 from collector.pipeline import Pipeline
-from collector.telemetry import Batch, Span
+from collector.telemetry import Batch, LogRecord, Resource, Scope, Span
 from evaluator.behaviors import Program
 from evaluator.items import UNREADABLE_NAME
 from evaluator.language.behaviors import parse_behaviors
@@ -62,3 +62,22 @@ def test_what_a_span_lost_counts_for_the_session_that_its_ancestor_names_later()
 def test_tools_that_run_commands_are_shells_whatever_they_are_called(name: str, key: str) -> None:
     [item] = tools_of(tool(name, {key: "git push"}))
     assert (item.tool_kind, item.ops) == ("shell", ("git.push",))
+
+
+@pytest.mark.parametrize(
+    ("event", "more"),
+    [
+        ("codex.tool_result", {"conversation.id": "s", "call_id": "c"}),
+        ("gemini_cli.tool_call", {"session.id": "s"}),
+        ("claude_code.tool_result", {"session.id": "s", "tool_use_id": "c"}),
+    ],
+)
+def test_an_event_of_a_coding_agent_without_the_name_of_its_tool_may_be_of_any(
+    event: str, more: dict[str, Any]
+) -> None:
+    log = LogRecord(5, event, None, {"event.name": event, "success": "true", **more}, Resource({}), Scope())
+    pipeline = Pipeline(Index(Program(parse_behaviors(BEHAVIORS, "b"))))
+    pipeline.receive(Batch(logs=[log]))
+    [unit] = pipeline.index.units.values()
+    assert [item.name for item in unit.own.values()] == [UNREADABLE_NAME]
+    assert unit.results[0].verdict.result is Result.UNKNOWN
