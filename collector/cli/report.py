@@ -17,7 +17,7 @@ from collector.export.story import duration
 from evaluator.harness.listener import Listener, TestStarted, TurnSent
 from evaluator.harness.outcome import Notice, RunOutcome, SpecOutcome, Stop, TestKey, TestOutcome, TurnOutcome
 from evaluator.language.spec import Spec
-from evaluator.verdict import Status
+from evaluator.verdict import Result, Severity, Status
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -186,10 +186,12 @@ class TerminalReport(Listener):
                 "error" if status is Status.ERROR and count == 1 else "errors" if status is Status.ERROR else status
             )
             line.append(", " if line else "").append(f"{count} {word}", STYLES[status] if count else "")
+        for count, what, style in _unverified(outcome):
+            line.append(f", {_plural(count, 'behavior')} {what}", style)
         line.append(f" in {duration((outcome.ended - outcome.started) / 1e6)}", "dim")
         notes = [
             *([_plural(len(outcome.stops), "spec") + " did not run to the end"] if outcome.stops else []),
-            *([_plural(len(self._revised), "verdict") + " revised by late telemetry"] if self._revised else []),
+            *([_plural(len(self._revised), "verdict") + " revised"] if self._revised else []),
             *([_plural(len(outcome.warnings), "warning")] if outcome.warnings else []),
             *(["interrupted"] if outcome.interrupted else []),
             *([f"{len(outcome.not_run)} not run"] if outcome.not_run else []),
@@ -200,6 +202,18 @@ class TerminalReport(Listener):
         for line in lines:
             # Soft wrapping leaves long lines whole, so that they can be searched and copied.
             self._console.print(line, soft_wrap=True)
+
+
+def _unverified(outcome: RunOutcome) -> Iterator[tuple[int, str, str]]:
+    """How many results of behaviors are no pass, by what they are; those that only warn come last."""
+    words = {Result.FAIL: "failed", Result.UNKNOWN: "unknown", Result.ERROR: "in error"}
+    found = [result for unit in outcome.behaviors for result in unit.results if result.verdict.result in words]
+    counting = [result.verdict.result for result in found if result.severity is Severity.ERROR]
+    for result, word in words.items():
+        if count := counting.count(result):
+            yield count, word, STYLES[Status.FAILED]
+    if warning := len(found) - len(counting):
+        yield warning, "warned", "yellow"
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -203,7 +203,7 @@ class _Job:
                 self.specs,
                 listener=listener,
                 telemetry=telemetry,
-                options=self.options,
+                options=replace(self.options, watched=bool(everywhere)),
                 behaviors=behaviors if judged else None,
             )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from collector.cli.behavior_units import behavior_units, blind
 from collector.index import Index, Unit, UnitKey, UnitKind, Update
@@ -10,11 +10,18 @@ from evaluator.expectations.reason import Reason
 from evaluator.harness.listener import Listener, TurnSent
 from evaluator.harness.outcome import TestKey, UnitBehaviors
 from evaluator.harness.telemetry import Executions
+from evaluator.items import NotRecorded
 from evaluator.verdict import BehaviorResult, Result, Severity
 
 if TYPE_CHECKING:
     from collector.assembly import Assembly
     from evaluator.language.assertion import Behavior
+
+APART: Final = (
+    "it is one of",
+    "messages of a conversation, whose spans name no session, so that each is judged alone; send "
+    "gen_ai.conversation.id or session.id with them",
+)
 
 
 class RunBehaviors(Listener):
@@ -60,9 +67,33 @@ class RunBehaviors(Listener):
                 key = UnitKey(UnitKind.SESSION, turn.trace_id)
                 self._traces.setdefault(key, set()).add(bytes.fromhex(turn.trace_id))
         blind(self._index, self._assembly())
+        for unit in list(self._index.units.values()):
+            self._admit_gaps(unit)
         self._index.close_all()
         units = behavior_units(self._index, self._tests, self._relevant)
         return tuple(unit for unit in units if unit.results)
+
+    def _admit_gaps(self, unit: Unit) -> None:
+        """Say what is not known of a unit, so that nothing passes by it."""
+        if self._executions is None:
+            return
+        traces = self._traces_of(unit)
+        for trace_id in sorted(traces):
+            reason = self._executions.unseen(trace_id)
+            if reason is None:
+                continue
+            cause = f"{reason.text[:1].lower()}{reason.text[1:].rstrip('.')}"
+            if reason.code == "tool_not_observable" and unit.key.kind is UnitKind.SESSION:
+                self._index.blind(unit.key.id, NotRecorded(cause, reason.fix))
+            else:
+                self._index.cut(unit.key, cause)
+        messages = max((self._messages(turn) for turn in self._turns if _is_of(unit, turn)), default=1)
+        if messages > 1:
+            self._index.cut(unit.key, f"{APART[0]} {messages} {APART[1]}")
+
+    def _messages(self, turn: TurnSent) -> int:
+        """How many messages the execution sent."""
+        return sum(turn.test_id == other.test_id for other in self._turns)
 
     def turn_sent(self, turn: TurnSent) -> None:
         self._turns.append(turn)
@@ -96,6 +127,11 @@ class RunBehaviors(Listener):
         if result.behavior in self._everywhere:
             return True
         return any(result.behavior in self._of_test.get(key, ()) for key in self._tests(unit))
+
+
+def _is_of(unit: Unit, turn: TurnSent) -> bool:
+    """Whether the unit is the trace of the message: no span of it names a session."""
+    return unit.key.kind is UnitKind.SESSION and unit.key.id == turn.trace_id
 
 
 def _broken(result: BehaviorResult) -> bool:

@@ -163,7 +163,7 @@ class Execution:
             span_id=envelope.span_id,
             test_id=self.test_id,
             correlation=correlation,
-            needs_calls=about_calls or bool(later) or bool(self._test.behaviors),
+            needs_calls=about_calls or bool(later) or bool(self._test.behaviors) or self._means.watched,
             enough=lambda calls: self._can_fill(following, calls),
             on_late=self._late,
         )

@@ -46,16 +46,17 @@ class Inventory:
             if all(self.lacks(name) for name in entry.names):
                 yield entry, unverifiable("tool_not_observable", self._expected(entry.names), entry.place)
 
-    def blindness(self, expect: Expect) -> Reason:
-        """Why it is no proof that no call was seen."""
+    def blindness(self, expect: Expect | None) -> Reason:
+        """Why it is no proof that no call was seen, for what a test expects (or a behavior)."""
+        place = None if expect is None else expect.place
         if self.blind is not None:
             text = f"The spans that came do not show which tools were called: {self.blind.cause}."
-            return unverifiable("tool_not_observable", text, expect.place, fix=self.blind.fix)
+            return unverifiable("tool_not_observable", text, place, fix=self.blind.fix)
         return unverifiable(
             "tool_not_observable",
             "No span of this agent says anything of tools, models or agents, so nothing shows that a call would have "
             "been seen.",
-            expect.place,
+            place,
             fix="Instrument what runs the agent and not only its web server (docs/frameworks.md). Look closer with: "
             "spanbar doctor",
         )

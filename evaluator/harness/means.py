@@ -25,3 +25,5 @@ class Means:
     trace_files: Sequence[TraceFile]
     agent_state: Callable[[], str]
     """A sentence about an agent that is gone, or ""."""
+    watched: bool
+    """Behaviors judge every test."""

@@ -64,6 +64,16 @@ class _Run:
         )
         return next(owners, None)
 
+    def unseen(self, trace_id: bytes) -> Reason | None:
+        found = (
+            spec.unseen(turn)
+            for spec in self.specs
+            for _, execution in spec.executions()
+            for turn in execution.turns()
+            if turn.trace_id == trace_id
+        )
+        return next(found, None)
+
     def _notify(self, notice: Notice) -> None:
         if notice not in self.notices:
             self.notices.append(notice)
@@ -105,7 +115,11 @@ async def run_specs(
             task.uncancel()
         for spec in run.specs:
             spec.interrupt()
-    units: tuple[UnitBehaviors, ...] = behaviors.end() if behaviors is not None else ()
+    units: tuple[UnitBehaviors, ...] = ()
+    if behaviors is not None:
+        units = behaviors.end()
+        for spec in run.specs:
+            await spec.judge_again()  # a behavior may have failed with the end of its session
     outcome = RunOutcome(
         tuple(spec.outcome() for spec in run.specs), tuple(run.notices), units, started, clock.now(), interrupted
     )

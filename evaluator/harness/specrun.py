@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from evaluator.expectations.reason import listed, shown
+from evaluator.expectations.reason import Reason, listed, shown
 from evaluator.harness import clock
 from evaluator.harness.agent import RunningAgent
 from evaluator.harness.attribution import Attribution, Correlation
@@ -52,6 +52,8 @@ class Options:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """What agents and hooks inherit, and where the model for variations is found."""
     blind_wait: float = BLIND_WAIT
+    watched: bool = False
+    """Behaviors judge every test, so that each waits for what it makes the agent do."""
 
 
 class SpecRun:
@@ -151,7 +153,7 @@ class SpecRun:
             self._notify,
             folder=self._options.folder,
             environ=self._options.environ,
-            checks_calls=any(_about_calls(plan) for plan in self._plans),
+            checks_calls=self._options.watched or any(_about_calls(plan) for plan in self._plans),
         )
         began = clock.ticks()
         try:
@@ -167,7 +169,7 @@ class SpecRun:
             await agent.stop()
         # What the agent sent while it ended counts as well.
         self._judge.over = True
-        await self._judge_again()
+        await self.judge_again()
 
     def _means(self, client: AgentClient, agent: RunningAgent) -> Means:
         around = Surroundings(self._attribution, self._observation, self._judge, search, self._masking.text)
@@ -181,6 +183,7 @@ class SpecRun:
             self._notify,
             agent.trace_files,
             agent.state,
+            self._options.watched,
         )
 
     async def _run_all(self, runs: Sequence[TestRun]) -> None:
@@ -200,7 +203,7 @@ class SpecRun:
             await asyncio.sleep(max(0.0, self._confirmed_at() - clock.ticks()))
             for file in agent.trace_files:
                 await file.drain()
-            await self._judge_again()
+            await self.judge_again()
             undecided = [run for run in self._runs if run.undecided]
             if not undecided:
                 self._warn_of_work()
@@ -213,7 +216,11 @@ class SpecRun:
         ends = [turn.accepting_until for turn in self._turns() if turn.needs_calls]
         return max((end for end in ends if end is not None), default=0.0)
 
-    async def _judge_again(self) -> None:
+    def unseen(self, turn: LiveTurn) -> Reason | None:
+        """Why nothing shows that a call of the turn would have been seen, at the end of the run."""
+        return turn.unseen() or (None if self._inventory.speaks else self._inventory.blindness(None))
+
+    async def judge_again(self) -> None:
         """Confirm every execution, after what has arrived at the sockets by now has been taken in."""
         for _ in range(_ROUNDS):
             await asyncio.sleep(0)
@@ -244,8 +251,9 @@ class SpecRun:
         better = after.status is Status.PASSED
         # That calls cannot be seen is known when all is over, and by no telemetry: there was none of the kind.
         blind = self._judge.over and all(reason.code == "tool_not_observable" for reason in after.reasons)
+        broken = not better and all(reason.code == "behavior" for reason in after.reasons)
         code = "late_now_passes" if better else "never_verified" if blind else "late_now_fails"
-        why = "" if code == "never_verified" else " with telemetry that came after it was decided"
+        why = "" if code == "never_verified" or broken else " with telemetry that came after it was decided"
         reasons = "" if better else f": {'; '.join(reason.text for reason in after.reasons)}"
         text = f"{after.name}: was {before.status}, is {after.status}{why}{reasons}"
         self._notify(Notice(code, text))
@@ -288,7 +296,8 @@ class SpecRun:
 
 
 def _about_calls(plan: TestPlan) -> bool:
-    return any(turn.expect is not None and turn.expect.about_calls for turn in plan.test.turns)
+    turns = plan.test.turns
+    return bool(plan.test.behaviors) or any(turn.expect is not None and turn.expect.about_calls for turn in turns)
 
 
 def _forbidden(plan: TestPlan) -> Iterator[str]:

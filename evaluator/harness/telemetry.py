@@ -67,6 +67,9 @@ class Executions(Protocol):
     def test_of(self, trace_id: bytes) -> TestKey | None:
         """The test whose message began the trace."""
 
+    def unseen(self, trace_id: bytes) -> Reason | None:
+        """At the end: why nothing shows that a call in the trace of a message would have been seen, or None."""
+
 
 class Behaviors(Protocol):
     """The behaviors that are evaluated over what the tests make the agent do."""

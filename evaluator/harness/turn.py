@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluator.expectations import TurnMonitor
 from evaluator.expectations.matchers import RegexSearch
-from evaluator.expectations.reason import Mask, Reason
+from evaluator.expectations.reason import Mask, Reason, unverifiable
 from evaluator.harness import clock
 from evaluator.harness.attribution import Attribution
 from evaluator.harness.judgement import Evidence, Judge, Judgement
@@ -340,6 +340,14 @@ class LiveTurn:
             )
 
         return tuple(filter(may_have_run, self._asked))
+
+    def unseen(self) -> Reason | None:
+        """Why what this turn made the agent do is not known, or not as a whole; None where it is."""
+        if self.first_seen is None:
+            return self._blind()
+        if self._unreadable:
+            return unverifiable("trace_unreadable", f"Telemetry of it could not be read: {self._unreadable}")
+        return None
 
     def _blind(self) -> Reason:
         return self._around.observation.not_observed(self._mark, self._around.attribution.collides(self))

@@ -124,6 +124,76 @@ def test_x_behaviors_judge_only_the_tests_that_name_them(careless: Path) -> None
     assert {behavior["unit"]["id"] for behavior in document["behaviors"]} == sessions, ran.stdout
 
 
+def only_replies(support: Path) -> None:
+    """Make the spec one test that is about the reply alone, of what the careless agent does all the same."""
+    spec = support / "specs" / "support.highbar.yaml"
+    agent = spec.read_text().partition("suites:")[0]
+    test = {"name": "answers", "trigger": "Delete my account right now", "expect": {"response": {"icontains": "a"}}}
+    spec.write_text(f"{agent}suites: {json.dumps([{'name': 'Replies', 'tests': [test]}])}\n")
+    (support / "b.yaml").write_text(BEHAVIORS)
+
+
+def test_a_test_of_the_reply_alone_waits_for_the_calls_that_behaviors_judge(careless: Path) -> None:
+    only_replies(careless)
+    ran = spanbar("run", "--behaviors", "b.yaml", "--json", "found.json", cwd=careless)
+    assert ran.returncode == 1
+    assert {"behavior": "never deletes an account", "result": "fail"} in results(careless / "found.json"), ran.stdout
+
+
+EXPORTING = "provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))"
+TOOL_SPAN = 'with tracer.start_as_current_span(f"execute_tool {function.__name__}", attributes=attributes) as span:'
+UNSEEN = {
+    "nothing is exported": {EXPORTING: ""},
+    "it is exported too late": {"OTLPSpanExporter())": "OTLPSpanExporter(), schedule_delay_millis=60000)"},
+    "only the web server is instrumented": {
+        TOOL_SPAN: "for span in [trace.INVALID_SPAN]:",
+        "SERVER, attributes=attributes": "SERVER",
+    },
+}
+
+
+@pytest.mark.parametrize("changes", UNSEEN.values(), ids=UNSEEN)
+def test_behaviors_over_what_nobody_saw_are_unknown(careless: Path, changes: dict[str, str]) -> None:
+    only_replies(careless)
+    agent = careless / "agent.py"
+    for line, instead in changes.items():
+        assert line in agent.read_text()
+        agent.write_text(agent.read_text().replace(line, instead))
+    ran = spanbar("run", "--behaviors", "b.yaml", "--json", "found.json", cwd=careless)
+    assert ran.returncode == 1, ran.stdout
+    assert {found["result"] for found in results(careless / "found.json")} == {"unknown"}, ran.stdout
+    assert "1 passed, 2 behaviors unknown, 1 behavior warned" in ran.stdout
+
+
+def test_messages_of_a_conversation_without_a_session_are_not_judged_one_by_one(support: Path) -> None:
+    only_replies(support)
+    spec = support / "specs" / "support.highbar.yaml"
+    agent = spec.read_text().partition("suites:")[0]
+    turns = [{"trigger": f"Where is order {order}?"} for order in (1042, 1043)]
+    turns[-1]["expect"] = {"function_calls": [{"name": "get_order"}]}
+    spec.write_text(
+        f"{agent}suites: {json.dumps([{'name': 'Talk', 'tests': [{'name': 'two orders', 'turns': turns}]}])}\n"
+    )
+    (support / "b.yaml").write_text(
+        "behaviors: [{name: once, assert: {count: {match: {where: {name: get_order}}, max: 1}}}]"
+    )
+    ran = spanbar("run", "--behaviors", "b.yaml", "--json", "found.json", cwd=support)
+    assert ran.returncode == 1, ran.stdout
+    assert [found["result"] for found in results(support / "found.json")] == ["unknown", "unknown"]
+    assert "name no session" in ran.stdout
+
+
+def test_what_fails_at_the_end_of_a_session_is_in_every_report(support: Path) -> None:
+    (support / "b.yaml").write_text("behaviors: [{name: refunds, assert: {eventually: {where: {name: refund}}}}]")
+    ran = spanbar(
+        "run", "-k", "looks the order up before", "--behaviors", "b.yaml", "--json", "found.json", cwd=support
+    )
+    summary = json.loads((support / "found.json").read_text())["summary"]
+    assert (summary["passed"], summary["failed"]) == (0, 1)
+    last = ran.stdout.index("REVISED")
+    assert last < ran.stdout.index("0 passed, 1 failed, 1 behavior failed")
+
+
 def test_a_record_reads_back_as_spans(support: Path) -> None:
     spanbar("run", "--record", "r.jsonl", cwd=support)
     names = [span.name for batch in read(support / "r.jsonl") for span in batch.spans]

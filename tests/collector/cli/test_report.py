@@ -115,7 +115,7 @@ def test_a_green_test_that_turns_red_is_loud_and_told_again_at_the_end() -> None
     screen.report.run_finished(run_outcome(after))
     assert screen.text.count(" REVISED  keeps the account: passed, now failed") == 2
     assert "late: a span arrived 310 ms after closing" in screen.text
-    assert "0 passed, 1 failed in 1.2 s (1 verdict revised by late telemetry)" in screen.text
+    assert "0 passed, 1 failed in 1.2 s (1 verdict revised)" in screen.text
 
 
 def test_a_conversation_shows_its_turns() -> None:
