@@ -159,7 +159,7 @@ class Attribution:
         owner = self._owner(self._chain(sighting), sighting.start, len(self._by_trace))
         if owner.claimant is not None:
             owner.claimant.saw(sighting, in_own_trace=False)
-        elif sighting.role != "hello" and sighting.declares is None:
+        elif sighting.role != "hello" and (sighting.trace_id or sighting.declares is None):
             self.foreign += 1
             self.foreign_name = sighting.name or sighting.role
 

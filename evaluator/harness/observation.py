@@ -8,6 +8,7 @@ from evaluator.expectations.reason import Reason, unverifiable
 from evaluator.harness import clock
 from evaluator.harness.attribution import Attribution
 from evaluator.harness.outcome import Notice
+from evaluator.harness.telemetry import Misdirected
 from evaluator.language.spec import Agent
 
 BLIND_WAIT: Final = 10.0
@@ -36,17 +37,27 @@ class Watched(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What had arrived when a message was sent."""
+    """How much had arrived when a message was sent, or when its turn was closed."""
 
-    received: int
     foreign: int
+    misdirected: int
 
 
 class Observation:
     """What is known about an agent's telemetry. `notify` is told once when it comes later than `settle_time`."""
 
-    def __init__(self, agent: Agent, attribution: Attribution, notify: Callable[[Notice], None], wait: float) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        attribution: Attribution,
+        notify: Callable[[Notice], None],
+        wait: float,
+        misdirected: Callable[[], Misdirected],
+    ) -> None:
         self._agent = agent
+        self._misdirected = misdirected
+        self.log = ""
+        """The path of the log of an agent that was started."""
         self._attribution = attribution
         self._notify = notify
         self._wait = wait if agent.start is None else 0.0
@@ -61,7 +72,7 @@ class Observation:
         """Seconds after its reply at which the first span of a turn came, if that was later than `settle`."""
 
     def mark(self) -> Mark:
-        return Mark(self._attribution.received, self._attribution.foreign)
+        return Mark(self._attribution.foreign, self._misdirected().requests)
 
     def deadline(self, turn: Watched) -> float | None:
         """Until when (ticks) the turn is waited for; None before its reply."""
@@ -115,8 +126,19 @@ class Observation:
             text = f"{came}: the rest of the run waits up to {self.settle:g} s for them. {_FASTER}"
         self._notify(Notice("late_telemetry", text))
 
-    def not_observed(self, mark: Mark, collides: bool) -> Reason:
-        """Why nothing shows that an instrumented agent handled a message, with the line that fixes it."""
+    def misdirection(self) -> Notice | None:
+        """What to tell where telemetry came to a wrong path, and other telemetry to the right one."""
+        requests, last = self._misdirected()
+        if not requests or not self.seen:
+            return None
+        text = f"A request with telemetry came to {last}, and what it holds is not seen: {_PATHS}. {_APPEND}"
+        return Notice("misdirected", text)
+
+    def not_observed(self, mark: Mark, until: Mark | None, collides: bool) -> Reason:
+        """Why nothing shows that an instrumented agent handled a message, with the line that fixes it.
+
+        `mark` and `until`: what had arrived when the message was sent, and when its turn was closed, if it was.
+        """
         waited = f"within {self.settle:g} s of its reply"
         if collides:
             return unverifiable(
@@ -128,7 +150,11 @@ class Observation:
         if self.late_by is not None and self._agent.settle_time_given:
             text = f"No span of this message came {waited}; this agent's come after {self.late_by:.1f} s."
             return unverifiable("not_observed", text, fix=self._remedy())
-        foreign = self._attribution.foreign - mark.foreign
+        requests, last = self._misdirected()
+        if requests > mark.misdirected:
+            text = f"No telemetry came {waited}, but a request came to {last}: {_PATHS}."
+            return unverifiable("not_observed", text, fix=_APPEND)
+        foreign = (until or self.mark()).foreign - mark.foreign
         if foreign:
             last = self._attribution.foreign_name
             text = (
@@ -157,15 +183,24 @@ class Observation:
         return f"Set agent.settle_time: {self._needed_ms()}, or better: {_FASTER}"
 
     def _export(self) -> str:
-        if self._agent.start is not None:
+        if self._agent.start is None:
             return (
-                "Instrument the agent with OpenTelemetry, and leave the endpoint of its exporter to "
-                "OTEL_EXPORTER_OTLP_ENDPOINT, which it gets (OTLP/HTTP and OTLP/gRPC at the same URL). Look closer "
-                "with: spanbar doctor"
+                "Start the agent with OTEL_EXPORTER_OTLP_ENDPOINT set to where spanbar listens, and instrument it; "
+                "an endpoint that is set in its code wins."
             )
-        return "Start the agent with OTEL_EXPORTER_OTLP_ENDPOINT set to where spanbar listens, and instrument it."
+        log = f" What its exporter complains of is in its log, {self.log}." if self.log else ""
+        return (
+            "Instrument the agent with OpenTelemetry, and set neither endpoint nor schedule_delay_millis in code: they "
+            "win over OTEL_EXPORTER_OTLP_ENDPOINT (OTLP/HTTP and gRPC) and OTEL_BSP_SCHEDULE_DELAY, which it "
+            f"gets.{log}"
+        )
 
 
+_PATHS: Final = "OTLP/HTTP is at /v1/traces"
+_APPEND: Final = (
+    "Append /v1/traces to the endpoint that the exporter is given in code, or leave its endpoint to the environment "
+    "(OTEL_EXPORTER_OTLP_ENDPOINT)."
+)
 _PROPAGATE: Final = (
     "Instrument the web framework (for FastAPI: FastAPIInstrumentor.instrument_app(app)), or set agent.correlate "
     "to an attribute that the spans carry."

@@ -43,6 +43,45 @@ def test_without_any_span_it_says_so_and_how_to_send_some(support: Path) -> None
     assert "nothing arrived" in ran.stdout
 
 
+@pytest.mark.parametrize("path", ["", "/traces"])
+def test_a_wrong_path_of_the_exporter_is_named(support: Path, path: str) -> None:
+    endpoint = f'__import__("os").environ["OTEL_EXPORTER_OTLP_ENDPOINT"] + "{path}"'
+    edit(support / AGENT, "OTLPSpanExporter()", f"OTLPSpanExporter({endpoint})")
+    ran = spanbar("doctor", SPEC, cwd=support)
+    assert ran.returncode == 1
+    assert f"a request came to POST {path or '/'}: OTLP/HTTP is at /v1/traces" in ran.stdout
+    assert "fix: Append /v1/traces" in ran.stdout
+
+
+def test_a_delay_in_the_code_of_the_agent_is_looked_for_there_and_in_its_log(support: Path) -> None:
+    edit(support / AGENT, "OTLPSpanExporter()", "OTLPSpanExporter(), schedule_delay_millis=60_000")
+    ran = spanbar("doctor", SPEC, cwd=support)
+    assert ran.returncode == 1
+    fix = next(line for line in ran.stdout.splitlines() if "fix:" in line)
+    assert "set neither endpoint nor schedule_delay_millis in code" in fix
+    assert "spanbar doctor" not in fix
+    (log,) = (support / ".highbar" / "logs").glob("*.log")
+    assert str(log.relative_to(support)) in fix
+
+
+def test_a_reply_that_fails_names_the_log_of_the_agent(support: Path) -> None:
+    edit(support / AGENT, 'reply = answer(body["message"])', 'print("on its way", flush=True); reply = 1 / 0')
+    ran = spanbar("doctor", SPEC, cwd=support)
+    assert ran.returncode == 1
+    (log,) = (support / ".highbar" / "logs").glob("*.log")
+    assert f"The agent's log is {log.relative_to(support)}." in ran.stdout
+
+
+def test_an_agent_that_ends_at_a_message_is_said_to_have_ended(support: Path) -> None:
+    edit(
+        support / AGENT, 'reply = answer(body["message"])', 'print("no more", flush=True); __import__("os")._exit(3)'
+    )
+    ran = spanbar("doctor", SPEC, cwd=support)
+    assert ran.returncode == 1
+    assert "The agent has ended with exit code 3." in ran.stdout
+    assert "no more" in ran.stdout
+
+
 def test_spans_of_other_traces_mean_that_the_context_is_not_continued(support: Path) -> None:
     edit(support / AGENT, "context=extract(self.headers), ", "")
     ran = spanbar("doctor", SPEC, cwd=support)

@@ -52,6 +52,17 @@ def test_a_session_ends_when_nothing_comes_for_the_idle_time(behaviors: Path) ->
         assert (verdict["result"], verdict["state"]) == ("pass", "closed")
 
 
+def test_telemetry_at_a_wrong_path_is_warned_of_once_and_counted() -> None:
+    with serving() as server:
+        for path in ("/", "/traces", "/traces"):
+            answered = httpx.post(f"{server.url}{path}", json={"resourceSpans": []}, timeout=30)
+            assert (answered.status_code, answered.json()["code"]) == (404, 5)
+        metrics = httpx.get(f"{server.url}/metrics", timeout=30).text
+        assert "spanbar_misdirected_requests_total 3" in metrics
+        assert server.stop() == 0
+    assert ["POST /:" in line for line in server.log if "a request came to" in line] == [True]
+
+
 def test_on_fail_is_told_at_once(behaviors: Path, tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     command = shlex.join(

@@ -1,11 +1,25 @@
 """Whether the agent is observed at all, and how late."""
 
+import os
 from typing import Any
 
 import pytest
 
+from evaluator.harness.sighting import Sighting
 from evaluator.verdict import Status
-from tests.evaluator.harness.agents import ANSWERS, CALLS, FORBIDS, NEVER, E, F, P, codes, silent, statuses
+from tests.evaluator.harness.agents import (
+    ANSWERS,
+    CALLS,
+    FORBIDS,
+    NEVER,
+    E,
+    F,
+    P,
+    codes,
+    only_enters,
+    silent,
+    statuses,
+)
 from tests.evaluator.harness.world import Message, World
 
 
@@ -29,6 +43,48 @@ async def test_spans_of_another_trace_say_that_the_context_is_not_carried_on() -
     assert codes(outcome) == ["not_observed"]
     assert "none of this message's trace" in outcome.tests[0].reasons[0].text
     assert "agent.correlate" in outcome.tests[0].reasons[0].fix
+
+
+async def test_spans_of_other_traces_are_counted_for_the_message_they_came_after_whatever_they_say() -> None:
+    async def agent(message: Message) -> str:
+        message.world.deliver([_stray("look"), _stray("serve", declares=frozenset({"pay"}))], [])
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS, FORBIDS, FORBIDS], settle_time=20)
+    assert [test.reasons[0].text.partition(",")[0] for test in outcome.tests] == [
+        "2 spans came (the last: 'serve')"
+    ] * 3
+
+
+def _stray(name: str, declares: frozenset[str] | None = None) -> Sighting:
+    return Sighting(os.urandom(16), os.urandom(8), b"", name, "other", declares=declares)
+
+
+async def test_telemetry_at_a_wrong_path_is_the_cause_with_the_path_to_use() -> None:
+    async def agent(message: Message) -> str:
+        message.misdirect("/traces")
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS], settle_time=20)
+    (reason,) = outcome.tests[0].reasons
+    assert reason.code == "not_observed"
+    assert "a request came to POST /traces: OTLP/HTTP is at /v1/traces" in reason.text
+    assert "Append /v1/traces" in reason.fix
+    assert "misdirected" not in [notice.code for notice in outcome.warnings]
+
+
+async def test_a_part_of_the_telemetry_at_a_wrong_path_is_a_warning() -> None:
+    async def agent(message: Message) -> str:
+        message.misdirect("/")
+        return await only_enters(message)
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS, FORBIDS], settle_time=20)
+    warnings = [notice.text for notice in outcome.warnings if notice.code == "misdirected"]
+    assert len(warnings) == 1
+    assert "POST /, and what it holds is not seen: OTLP/HTTP is at /v1/traces" in warnings[0]
 
 
 async def test_one_message_of_many_that_is_not_seen_was_not_sampled_or_not_instrumented() -> None:

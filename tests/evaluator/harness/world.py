@@ -15,7 +15,7 @@ from evaluator.harness.outcome import RunOutcome
 from evaluator.harness.run import run_specs
 from evaluator.harness.sighting import Sighting, Watcher
 from evaluator.harness.specrun import Options
-from evaluator.harness.telemetry import Behaviors, Endpoints, TraceFile
+from evaluator.harness.telemetry import Behaviors, Endpoints, Misdirected, TraceFile
 from evaluator.items import Call, CallStatus, Change, Item, ItemKind
 from evaluator.language import parse_spec
 
@@ -43,6 +43,10 @@ class Message:
         """The entry span of the message arrives."""
         self.span("entry---", role, self.parent_id)
 
+    def misdirect(self, path: str) -> None:
+        """A request with telemetry comes to a path where none is taken."""
+        self.world.misdirected = Misdirected(self.world.misdirected.requests + 1, f"POST {path}")
+
     def span(self, span_id: str, role: str, parent_id: bytes = b"entry---") -> None:
         sighting = Sighting(self.trace_id, span_id.encode(), parent_id, role, role, declares=None)
         self.world.deliver([sighting], [])
@@ -66,6 +70,7 @@ class World:
         self._unreadable: list[Callable[[str], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.messages: list[Message] = []
+        self.misdirected = Misdirected(0, "")
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
