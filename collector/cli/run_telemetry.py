@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from collector.listening import authority, listen, port_of
 from evaluator.harness.sighting import Sighting, Watcher
-from evaluator.harness.telemetry import Endpoints, TraceFile
+from evaluator.harness.telemetry import Endpoints, Misdirected, TraceFile
 from evaluator.items import Change
 
 # What decodes and understands telemetry is loaded when an agent has been started, while it starts.
@@ -67,6 +67,13 @@ class RunTelemetry:
         grpc = self._receiver.grpc_port if self._receiver is not None else None
         http = f"http://{authority(self._host)}:{self._http_port}"
         return Endpoints(http, None if grpc is None else f"http://127.0.0.1:{grpc}")
+
+    @property
+    def misdirected(self) -> Misdirected:
+        if self._receiver is None:
+            return Misdirected(0, "")
+        counters = self._receiver.counters
+        return Misdirected(counters.misdirected, counters.misdirected_to)
 
     async def start(self) -> None:
         """Take the ports. Raises `OSError` if one cannot be had."""

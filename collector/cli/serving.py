@@ -23,6 +23,7 @@ from collector.mapping import Claims
 from collector.metrics import Histogram, Metric, single
 from collector.pipeline import Pipeline
 from collector.receiver import Received, Receiver
+from collector.receiver.http import ELSEWHERE
 from collector.retention import Retention
 from collector.telemetry import Batch
 from evaluator.behaviors import Program
@@ -87,6 +88,7 @@ class Serving:
             token=settings.token,
             raw=self._pass_on if settings.forwarders or settings.recorder is not None else None,
             on_loss=self._lose,
+            on_misdirected=self._misdirected,
         )
         if settings.journal is not None:
             settings.journal.follow(self.index)
@@ -178,6 +180,10 @@ class Serving:
         if batch is not None:
             self.pipeline.lose(batch, cause)
 
+    def _misdirected(self, request: str) -> None:
+        if self.receiver.counters.misdirected == 1:
+            _log.warning("a request came to %s: %s. Further ones are only counted", request, ELSEWHERE)
+
     def _pass_on(self, received: Received) -> None:
         if self.settings.recorder is not None:
             self.settings.recorder(received)
@@ -205,6 +211,12 @@ class Serving:
             "Export requests of which all or a part could not be taken: what was open then is cut.",
             "counter",
             received.losses,
+        )
+        yield single(
+            "spanbar_misdirected_requests_total",
+            "Requests with OTLP to a path where none is taken.",
+            "counter",
+            received.misdirected,
         )
         yield single("spanbar_rejected_total", "Records left out of accepted requests.", "counter", received.rejected)
         yield single(

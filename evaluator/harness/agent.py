@@ -18,6 +18,10 @@ FILE_ONLY: Final = "highbar: could not write a trace record to"
 """What highbar's SDK prints as soon as it is set up, if `HIGHBAR_TRACES_URL` is a URL: it can only write a file."""
 
 
+ENDING: Final = 0.2
+"""Seconds that an agent which has closed its connection has to be seen to end."""
+
+
 class RunningAgent:
     """`trace_files` are followed from `begin` to `stop`. `checks_calls`: some test of the spec is about calls."""
 
@@ -59,11 +63,27 @@ class RunningAgent:
             await self._start_again_with_file(self._agent.start)
         return f"started, {self._ready_by}"
 
-    def state(self) -> str:
-        """A sentence about a started agent that has ended, with the end of its log; "" while it runs."""
-        if self._process is None or self._process.exit_code is None:
+    @property
+    def log(self) -> str:
+        """The path of the log of the agent that was started, as a text; "" of one that was attached to."""
+        if self._process is None:
             return ""
-        return f"The agent has ended with exit code {self._process.exit_code}. {self._log_tail(self._process)}"
+        path = self._process.log
+        return self._text(str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path))
+
+    async def state(self, gone: bool) -> str:
+        """Sentences about a started agent: that it has ended, with the end of its log, or where the log is.
+
+        `gone`: it looks as if it were; a process that ends closes its connections a moment before.
+        """
+        process = self._process
+        if process is None:
+            return ""
+        if gone:
+            await process.ended(within=ENDING)
+        if process.exit_code is None:
+            return f"The agent's log is {self.log}." if process.output() else ""
+        return f"The agent has ended with exit code {process.exit_code}. {self._log_tail(process)}"
 
     async def stop(self) -> None:
         """Stop what was started, take in what it still sends, and follow its files no longer."""

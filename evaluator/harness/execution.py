@@ -138,7 +138,8 @@ class Execution:
         needed = live.expect is not None and live.expect.response is not None
         reply = await self._means.client.send(message, needed=needed)
         if reply.problem is not None:
-            text = " ".join(filter(None, (self._shown(reply.problem.text), self._means.agent_state())))
+            state = await self._means.agent_state(reply.problem.code == "reply_unreachable")
+            text = " ".join(filter(None, (self._shown(reply.problem.text), state)))
             reply = Reply(problem=dataclasses.replace(reply.problem, text=text))
         for file in self._means.trace_files:
             # What the agent wrote before it answered is in the file now.

@@ -1,6 +1,6 @@
 """What the executions of one spec work with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from evaluator.harness.attribution import Correlation
@@ -23,7 +23,7 @@ class Means:
     listener: Listener
     notify: Callable[[Notice], None]
     trace_files: Sequence[TraceFile]
-    agent_state: Callable[[], str]
-    """A sentence about an agent that is gone, or ""."""
+    agent_state: Callable[[bool], Awaitable[str]]
+    """Sentences about the agent that was started: whether it is gone, and its log. True: it looks as if it were."""
     watched: bool
     """Behaviors judge every test."""

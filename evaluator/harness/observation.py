@@ -190,8 +190,8 @@ class Observation:
             )
         log = f" What its exporter complains of is in its log, {self.log}." if self.log else ""
         return (
-            "Instrument the agent with OpenTelemetry, and set neither endpoint nor schedule_delay_millis in code: they "
-            "win over OTEL_EXPORTER_OTLP_ENDPOINT (OTLP/HTTP and gRPC) and OTEL_BSP_SCHEDULE_DELAY, which it "
+            "Instrument the agent with OpenTelemetry, and set neither endpoint nor schedule_delay_millis in code: "
+            "they win over OTEL_EXPORTER_OTLP_ENDPOINT (OTLP/HTTP and gRPC) and OTEL_BSP_SCHEDULE_DELAY, which it "
             f"gets.{log}"
         )
 

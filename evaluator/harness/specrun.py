@@ -83,7 +83,9 @@ class SpecRun:
         self._judge = Judge(self._inventory, search)
         self._correlation = Correlation(spec.agent.correlate)
         self._attribution = Attribution(self._correlation, self._inventory)
-        self._observation = Observation(spec.agent, self._attribution, self._notify, options.blind_wait)
+        self._observation = Observation(
+            spec.agent, self._attribution, self._notify, options.blind_wait, lambda: telemetry.misdirected
+        )
         log = log_path(options.folder, spec.path.with_name(f"{spec.path.stem}-hooks"))
         self._hooks = Hooks(spec, options.folder, options.environ, log)
         self._plans = list(self._selected())
@@ -158,6 +160,7 @@ class SpecRun:
         began = clock.ticks()
         try:
             how = await agent.begin()
+            self._observation.log = agent.log
             self._listener.agent_ready(self.spec, how, (clock.ticks() - began) * 1000)
             means = self._means(client, agent)
             self._runs = [TestRun(plan, means, self._variations, self._revised) for plan in self._plans]
@@ -276,6 +279,9 @@ class SpecRun:
             self._notify(Notice("work_goes_on", text))
 
     def _warn(self) -> None:
+        misdirection = self._observation.misdirection()
+        if misdirection is not None:
+            self._notify(misdirection)
         forbidden = (name for plan in self._plans for name in _forbidden(plan))
         undeclared = self._inventory.undeclared(forbidden) if self._runs else []
         if undeclared:

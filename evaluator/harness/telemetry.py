@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evaluator.expectations.reason import Reason
 from evaluator.harness.outcome import TestKey, UnitBehaviors
@@ -22,6 +22,14 @@ class Endpoints:
         return f"{self.http}/v1/traces"
 
 
+class Misdirected(NamedTuple):
+    """Requests with telemetry that came to a path where none is taken, so far."""
+
+    requests: int
+    last: str
+    """The method and path of the last of them."""
+
+
 class TraceFile(Protocol):
     """A trace file that is followed while it grows."""
 
@@ -37,6 +45,9 @@ class Telemetry(Protocol):
 
     @property
     def endpoints(self) -> Endpoints: ...
+
+    @property
+    def misdirected(self) -> Misdirected: ...
 
     async def serve(self) -> None:
         """Take in what is sent, and what has been sent since the ports were taken.

@@ -12,7 +12,7 @@ from evaluator.expectations.reason import Mask, Reason, unverifiable
 from evaluator.harness import clock
 from evaluator.harness.attribution import Attribution
 from evaluator.harness.judgement import Evidence, Judge, Judgement
-from evaluator.harness.observation import Observation
+from evaluator.harness.observation import Mark, Observation
 from evaluator.harness.outcome import ClosedBy, Decision
 from evaluator.harness.reply import Reply
 from evaluator.harness.sighting import Sighting
@@ -78,6 +78,7 @@ class LiveTurn:
         self._on_late = on_late
         self._monitor = TurnMonitor(expect, search=around.search, mask=around.mask) if expect is not None else None
         self._mark = around.observation.mark()
+        self._until: Mark | None = None
         self._began = clock.ticks()
         self._items: dict[tuple[object, ...], Item] = {}
         self._suspects: dict[tuple[object, ...], Item] = {}
@@ -283,6 +284,7 @@ class LiveTurn:
         if arrived is not None and self.replied is not None and self.replied > arrived:
             arrived, span = None, ""
         self._closed_at = now
+        self._until = self._around.observation.mark()
         self._whole = cause is not ClosedBy.FAILURE
         if cause is ClosedBy.SETTLE_TIME and not self._entry and self.first_seen is not None:
             self._around.observation.settled_without_entry()
@@ -350,4 +352,4 @@ class LiveTurn:
         return None
 
     def _blind(self) -> Reason:
-        return self._around.observation.not_observed(self._mark, self._around.attribution.collides(self))
+        return self._around.observation.not_observed(self._mark, self._until, self._around.attribution.collides(self))
