@@ -177,6 +177,7 @@ class Assembly(Known):
             context = self._contexts.of(attributes, reading, context)
         node.context = context
         if reading is not None:
+            self._declare(reading.declares)
             if reading.claimed:
                 node.context = _as_claimed(context, reading)
             node.role, node.agent_name = reading.role, reading.agent
@@ -192,7 +193,7 @@ class Assembly(Known):
             if reading.tool is not None:
                 node.owners[0].has_columns = not columns.KEYS.isdisjoint(marks)
         if span.events or DIFF_KEY in marks or span.name in NAMED:
-            happenings = happenings_of(span, marks)
+            happenings = happenings_of(span, marks, is_more=bool(node.owners))
             if happenings:
                 node.owners = (*node.owners, Happenings(node, turn_of(attributes), happenings, self._joins))
             for index, event in enumerate(span.events):
@@ -327,6 +328,7 @@ class Assembly(Known):
 
     def _add_record(self, record: Mapping[str, Any]) -> Sighting:
         reading = trace_contract.read(record)
+        self._declare(reading.declares)
         if reading.tool is not None:
             node = Node(b"", b"")
             node.settled = True

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Final
 
 from collector.assembly.executions import Execution
 from collector.assembly.explained import ExplainedCall, Ignored, explained, explained_execution
@@ -10,6 +11,9 @@ from collector.assembly.reports import Reported
 from collector.assembly.tree import SIGNIFICANT, Node, Trace
 from collector.assembly.unheard import unheard
 from evaluator.items import NotRecorded
+
+DECLARED: Final = 10_000
+"""From how many declared tools on no more are kept: agents are not trusted to come to an end with them."""
 
 
 class Known(ABC):
@@ -21,6 +25,16 @@ class Known(ABC):
         """Those of them that are none: log records outside of any trace (see `part_of`)."""
         self._recorded: list[Execution] = []
         """The calls of trace-contract records, which are in no trace, to explain them."""
+        self.declared: set[str] | None = None
+        """The tools that agents say they have, at most `DECLARED`; None as long as none says it."""
+
+    def _declare(self, names: frozenset[str] | None) -> None:
+        if names is None:
+            return
+        if self.declared is None:
+            self.declared = set()
+        if len(self.declared) < DECLARED:
+            self.declared |= names
 
     @abstractmethod
     def _settle_plain(self) -> None:

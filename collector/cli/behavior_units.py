@@ -68,3 +68,16 @@ def behavior_units(
         )
         for unit in units
     )
+
+
+def misnamed(behaviors: "Sequence[Behavior]", index: Index, assembly: "Assembly") -> list[str]:
+    """A warning for each tool that behaviors name and that there seems not to be, after all was taken in."""
+    if not behaviors:
+        return []
+    from evaluator.named_tools import NamedTools, shown_by
+
+    named = NamedTools(behaviors)
+    if not named:
+        return []
+    seen = {shown_by(item) for unit in index.units.values() for item in unit.own.values()}
+    return named.unfounded(assembly.declared, {name for name in seen if name is not None})

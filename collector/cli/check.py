@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 
 from collector.assembly import Assembly
 from collector.cli.behavior_report import report
-from collector.cli.behavior_units import behavior_units, blind, load_behaviors
+from collector.cli.behavior_units import behavior_units, blind, load_behaviors, misnamed
 from collector.cli.endings import NothingRan
 from collector.cli.garbage import no_collection
 from collector.cli.mapping_option import mapping_option
@@ -74,8 +74,13 @@ def check(
             "See what they hold with: spanbar explain " + " ".join(map(str, traces))
         )
     report(console, units)
-    for line in () if mapping is None else mapping.idle():
-        console.print(f"\nwarning  {line}", style="yellow", markup=False, soft_wrap=True)
+    warnings = [
+        *misnamed(program.behaviors, index, pipeline.assembly),
+        *(mapping.idle() if mapping is not None else ()),
+    ]
+    for number, line in enumerate(warnings):
+        start = "" if number else "\n"
+        console.print(f"{start}warning  {line}", style="yellow", markup=False, soft_wrap=True)
     if json_file is not None:
         write_document(behaviors_document(units), json_file)
         if json_file != Path("-"):

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collector.cli.behavior_units import BadFiles, load_behaviors
+from collector.cli.behavior_units import BadFiles, load_behaviors, misnamed
 from collector.cli.endings import NothingRan
 from collector.cli.garbage import young_collection
 from collector.cli.mapping_option import mapping_option
@@ -24,13 +24,14 @@ from collector.cli.specs import find
 from collector.cli.terminal import Terminal
 from collector.index import Index
 from evaluator.harness.listener import Listener, Listeners
-from evaluator.harness.outcome import RunOutcome, TestKey
+from evaluator.harness.outcome import Notice, RunOutcome, TestKey
 from evaluator.harness.run import run_specs
 from evaluator.harness.specrun import Options
 from evaluator.language import SpecProblems, read_spec
 from evaluator.language.spec import Spec
 
 if TYPE_CHECKING:
+    from collector.assembly import Assembly
     from collector.mapping import Claims
     from collector.pipeline import Pipeline
     from evaluator.behaviors import Program
@@ -205,7 +206,17 @@ class _Job:
                 telemetry=telemetry,
                 options=replace(self.options, watched=bool(everywhere)),
                 behaviors=behaviors if judged else None,
+                closing=lambda: self._warnings(judged, index, lambda: telemetry.pipeline.assembly),
             )
+
+    def _warnings(
+        self, judged: "Sequence[Behavior]", index: Index, assembly: "Callable[[], Assembly]"
+    ) -> Iterator[Notice]:
+        """What seems to be wrong in the behaviors and the mapping, after all has arrived."""
+        for text in misnamed(judged, index, assembly()) if judged else ():
+            yield Notice("unknown_tool", text)
+        for text in self.mapping.idle() if self.mapping is not None else ():
+            yield Notice("unused_rule", text)
 
 
 def _pipeline(index: Index, mapping: "Claims | None") -> "Pipeline":

@@ -11,6 +11,7 @@ from typing import Final
 from collector.assembly import Assembly
 from collector.cli.exporting import ResultExports, outcomes
 from collector.cli.garbage import collect_when_quiet
+from collector.cli.misnamed_tools import MisnamedTools
 from collector.export.forward import Forwarder
 from collector.export.metrics import MetricsExporter
 from collector.export.record import Recorder
@@ -98,6 +99,7 @@ class Serving:
             settings.exports.follow(self.index, self.live.board)
         self.live.board.listen(self._count)
         self.index.listen(self._measure)
+        MisnamedTools(settings.behaviors, assembly).follow(self.index)
         self._idle = IdleCloser(self.index, settings.idle)
         self._retention = Retention(self.pipeline.assembly, 2 * settings.idle, self.pipeline.suspects)
         self._retention.follow(self.index)

@@ -1,7 +1,7 @@
 """A run: one spec after another, each with its own agent."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from evaluator.expectations.reason import Reason
@@ -32,7 +32,7 @@ class _Run:
                 options,
                 telemetry=telemetry,
                 listener=listener,
-                notify=self._notify,
+                notify=self.notify,
                 variations=variations,
             )
             for number, spec in enumerate(specs)
@@ -74,7 +74,7 @@ class _Run:
         )
         return next(found, None)
 
-    def _notify(self, notice: Notice) -> None:
+    def notify(self, notice: Notice) -> None:
         if notice not in self.notices:
             self.notices.append(notice)
             self._listener.warning(notice)
@@ -94,11 +94,13 @@ async def run_specs(
     telemetry: Telemetry,
     options: Options,
     behaviors: Behaviors | None = None,
+    closing: Callable[[], Iterable[Notice]] = tuple,
 ) -> RunOutcome:
     """Run the specs and say what they came to.
 
     When the task is cancelled, agents are stopped, and what was known by then is returned as an interrupted run. If
-    nothing is selected, or a Python hook cannot be imported, nothing is started.
+    nothing is selected, or a Python hook cannot be imported, nothing is started. `closing` is asked at the end for
+    what else is to be told.
     """
     started = clock.now()
     listener.run_started(specs)
@@ -120,6 +122,8 @@ async def run_specs(
         units = behaviors.end()
         for spec in run.specs:
             await spec.judge_again()  # a behavior may have failed with the end of its session
+    for notice in closing():
+        run.notify(notice)
     outcome = RunOutcome(
         tuple(spec.outcome() for spec in run.specs), tuple(run.notices), units, started, clock.now(), interrupted
     )
