@@ -29,6 +29,9 @@ NO_ITEMS: tuple[Item, ...] = ()
 
 NAMED: Final = (APPROVAL, TEST_RUN)
 """Names that make a span an event."""
+_OUTCOMES: Final = frozenset(
+    {"hangar.approval.status", "hangar.test.status", "test.suite.run.status", "hangar.status"}
+)
 
 
 class Owner(Protocol):
@@ -79,16 +82,22 @@ class Happening(NamedTuple):
     attributes: Attributes
 
 
-def happenings_of(span: Span, marks: Set[str]) -> list[Happening]:
-    """The events of a span, the span itself where its name makes it one, and what lists the delivered files."""
+def happenings_of(span: Span, marks: Set[str], *, is_more: bool) -> list[Happening]:
+    """The events of a span, the span itself where its name makes it one, and what lists the delivered files.
+
+    `is_more`: the span has been read as something else, such as the call of a tool that is named so. It is an event
+    beside that only where it says how it went.
+    """
     attributes = span.attributes
     found = [
         Happening(index, event.name, event.time, event.attributes)
         for index, event in enumerate(span.events)
         if not event.name.startswith(("gen_ai.", "tool.output")) and not coding_agents.is_event(event)
     ]
-    if span.name in NAMED:
+    if span.name in NAMED and not is_more:
         found.append(Happening(None, span.name, span.start, attributes))
+    elif span.name in NAMED and not _OUTCOMES.isdisjoint(attributes):
+        found.append(Happening("named", span.name, span.start, attributes))
     elif DIFF_KEY in marks:
         found.append(Happening(None, "", span.start, attributes))
     return found

@@ -262,14 +262,18 @@ class SpecRun:
         self._notify(Notice(code, text))
         self._listener.test_revised(before, after, text)
 
+    def _names(self, holds: Callable[[LiveTurn], bool]) -> list[str]:
+        """The tests of which it holds for a turn."""
+        return [
+            repr(run.plan.name)
+            for run in self._runs
+            if any(holds(turn) for execution in run.executions() for turn in execution.turns())
+        ]
+
     def _warn_of_work(self) -> None:
         """Tell what the end of the run may have cut off: no telemetry says that an agent is done."""
         end = self._confirmed_at()
-        tests = [
-            repr(run.plan.name)
-            for run in self._runs
-            if any(turn.works_on(end) for execution in run.executions() for turn in execution.turns())
-        ]
+        tests = self._names(lambda turn: turn.works_on(end))
         if end and tests:
             text = (
                 f"Spans of {listed(tests, 'and')} still came when the run ended, "
@@ -279,6 +283,15 @@ class SpecRun:
             self._notify(Notice("work_goes_on", text))
 
     def _warn(self) -> None:
+        incomplete = self._names(lambda turn: turn.needs_calls and turn.incomplete)
+        if incomplete:
+            text = (
+                f"Spans of {listed(incomplete, 'and')} name a parent that never came: something of what the agent did "
+                "was not seen, and no verdict is about it. Let every span come within settle_time "
+                f"({self._observation.settle:g} s) of the reply: export all of them here, with "
+                "OTEL_BSP_SCHEDULE_DELAY=100, or set a longer agent.settle_time."
+            )
+            self._notify(Notice("incomplete_trace", text))
         misdirection = self._observation.misdirection()
         if misdirection is not None:
             self._notify(misdirection)

@@ -109,6 +109,11 @@ class LiveTurn:
             return None
         return (self.replied or self._began) + self._around.observation.settle
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether spans of it name parents that have not come."""
+        return bool(self._missing)
+
     def works_on(self, end: float) -> bool:
         """Whether its telemetry still came shortly before `end` (ticks), where nothing more is waited for.
 

@@ -5,7 +5,8 @@ from itertools import permutations
 import pytest
 
 from collector.telemetry import Batch, Span
-from tests.collector.telemetry import agent, assembled, span, tool, tools_of
+from evaluator.items import ItemKind
+from tests.collector.telemetry import agent, assembled, items_of, span, tool, tools_of
 
 
 def ident(number: int) -> bytes:
@@ -44,3 +45,29 @@ def test_two_spans_of_one_id_are_two_spans_in_any_order_and_however_often_they_c
     names = sorted(each.attributes["gen_ai.tool.name"] for each in spans if "gen_ai.tool.name" in each.attributes)
     for one, other in permutations(spans):
         assert sorted(item.name for item in tools_of(one, other, one, other, other)) == names
+
+
+@pytest.mark.parametrize("name", ["approval", "test.run"])
+@pytest.mark.parametrize("convention", ["genai", "openinference", "mcp"])
+def test_a_tool_span_with_the_name_of_an_event_is_a_call_and_no_event(name: str, convention: str) -> None:
+    attributes = {
+        "genai": {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "drop"},
+        "openinference": {"openinference.span.kind": "TOOL", "tool.name": "drop"},
+        "mcp": {"mcp.method.name": "tools/call", "gen_ai.tool.name": "drop"},
+    }[convention]
+    (item,) = items_of(span(name, attributes))
+    assert (item.kind, item.name) == (ItemKind.TOOL, "drop")
+
+
+def test_a_tool_span_that_says_how_a_test_run_went_is_both() -> None:
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "pytest",
+        "hangar.test.status": "passed",
+    }
+    items = items_of(span("test.run", attributes))
+    assert sorted((item.kind, item.name) for item in items) == [
+        (ItemKind.EVENT, "test.run"),
+        (ItemKind.TOOL, "pytest"),
+    ]
+    assert len({item.id for item in items}) == 2
