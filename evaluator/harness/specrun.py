@@ -286,8 +286,8 @@ class SpecRun:
         incomplete = self._names(lambda turn: turn.needs_calls and turn.incomplete)
         if incomplete:
             text = (
-                f"Spans of {listed(incomplete, 'and')} name a parent that never came: something of what the agent did "
-                "was not seen, and no verdict is about it. Let every span come within settle_time "
+                f"Spans of {listed(incomplete, 'and')} name a parent that never came: something of what the agent "
+                "did was not seen, and no verdict is about it. Let every span come within settle_time "
                 f"({self._observation.settle:g} s) of the reply: export all of them here, with "
                 "OTEL_BSP_SCHEDULE_DELAY=100, or set a longer agent.settle_time."
             )

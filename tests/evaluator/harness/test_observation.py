@@ -121,6 +121,22 @@ async def test_a_settle_time_that_is_set_is_kept_and_said_to_be_too_short() -> N
     assert "agent.settle_time" in outcome.tests[1].reasons[0].fix
 
 
+@pytest.mark.parametrize("comes", [False, True])
+async def test_a_parent_that_never_came_shows_that_something_was_not_seen(comes: bool) -> None:
+    async def agent(message: Message) -> str:
+        message.call("look", parent_id=b"elsewher")
+        if comes:
+            message.world.later(0.03, lambda: message.span("elsewher", "agent"))
+        message.entry()
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS], settle_time=1000 if comes else 20)
+    assert statuses(outcome) == [P]
+    told = [notice.text for notice in outcome.warnings if notice.code == "incomplete_trace"]
+    assert ["Spans of 'go' name a parent that never came" in text for text in told] == [True] * (not comes)
+
+
 async def test_telemetry_that_cannot_be_read_is_an_error_of_its_test_only() -> None:
     async def agent(message: Message) -> str:
         if message.text == "bad":
