@@ -65,16 +65,27 @@ def getter(field: str) -> Callable[[Item], Value]:
     return lambda item: item.attributes.get(field)
 
 
+def is_clipped(item: Item, field: str) -> bool:
+    """Whether the `input` or `output` of an item is longer than what the column has of it."""
+    said, read = (item.input, input_of) if field == "input" else (item.output, output_of)
+    if said is not None:
+        return len(said) > CLIP
+    seen, call = read(item), item.call
+    if not isinstance(seen, str) or len(seen) < CLIP or call is None:
+        return False
+    return len(_whole(call.args if field == "input" else call.result)) > CLIP
+
+
 def _derived(value: Value) -> str | NotRecorded | None:
     if isinstance(value, NotRecorded):
         return None if value.optional else value
-    return _text(value)
+    return _whole(value)[:CLIP]
 
 
-def _text(value: Json) -> str:
+def _whole(value: Json) -> str:
     if isinstance(value, str):
-        return value[:CLIP]
+        return value
     try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()[:CLIP]
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
     except (TypeError, ValueError):  # a whole number past 64 bits, a lone surrogate
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)[:CLIP]
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

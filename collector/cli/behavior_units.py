@@ -1,6 +1,7 @@
 """Behaviors on the command line: files of them, and what the index says of them at the end."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,9 @@ import click
 from collector.cli.endings import NothingRan
 from collector.index import Index, Unit
 from evaluator.harness.outcome import TestKey, UnitBehaviors
+from evaluator.items import Item
 from evaluator.language.problem import SpecProblems
-from evaluator.verdict import BehaviorResult
+from evaluator.verdict import BehaviorResult, Result
 
 if TYPE_CHECKING:
     from collector.assembly import Assembly
@@ -59,15 +61,33 @@ def behavior_units(
 ) -> tuple[UnitBehaviors, ...]:
     """The results of each unit, sessions first, by id: an order that does not depend on arrival."""
     units = sorted(index.units.values(), key=lambda unit: (unit.key.kind != "session", unit.key.id))
-    return tuple(
-        UnitBehaviors(
-            unit.key.kind.value,
-            unit.key.id,
-            tuple(result for result in unit.results if relevant(unit, result)),
-            tests(unit),
-        )
-        for unit in units
-    )
+    notes = _notes(index)
+    found = []
+    for unit in units:
+        items = index.items_in_order(unit) if notes else ()
+        results = tuple(_noted(result, notes, items) for result in unit.results if relevant(unit, result))
+        found.append(UnitBehaviors(unit.key.kind.value, unit.key.id, results, tests(unit)))
+    return tuple(found)
+
+
+_Notes = dict[str, Callable[[Iterable[Item]], str]]
+
+
+def _notes(index: Index) -> _Notes:
+    if index.program is None:
+        return {}
+    from evaluator.clipped import clipped_of
+
+    return clipped_of(index.program.behaviors)
+
+
+def _noted(result: BehaviorResult, notes: _Notes, items: Iterable[Item]) -> BehaviorResult:
+    """The result, with a word in its reason about texts that a regex could not look through."""
+    note = notes.get(result.behavior)
+    verdict = result.verdict
+    if note is None or verdict.result not in (Result.PASS, Result.FAIL) or not (said := note(items)):
+        return result
+    return replace(result, verdict=replace(verdict, reason=f"{verdict.reason}; {said}"))
 
 
 def misnamed(behaviors: "Sequence[Behavior]", index: Index, assembly: "Assembly") -> list[str]:

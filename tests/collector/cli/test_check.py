@@ -74,3 +74,12 @@ def test_of_many_problems_the_first_and_the_last_are_told(tmp_path: Path) -> Non
     _, output, _ = results(tmp_path, b"{broken\n" * 20 + TESTED[:-20])
     assert [int(line) for line in re.findall(r"trace: line (\d+):", output)] == [1, 2, 3, 4, 5, 2_019]
     assert "and 15 more problems; the last:" in output
+
+
+def test_a_pass_by_a_regex_says_of_what_it_saw_only_the_beginning(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text("behaviors: [{name: no rm, assert: {never: {tool: {}, input: 'rm -rf'}}}]")
+    (tmp_path / "t.jsonl").write_bytes(lines(shell(1, f"echo {'x' * 500}; rm -rf /", "s"), shell(2, "ls", "s")))
+    ran = CliRunner().invoke(check, [str(tmp_path / "b.yaml"), str(tmp_path / "t.jsonl"), "--json", "-"])
+    [behavior] = json.loads(ran.stdout)["behaviors"]
+    assert behavior["result"] == "pass"
+    assert behavior["reason"].endswith("; 1 input is longer than the 500 characters that a regex sees")
