@@ -60,7 +60,8 @@ class Index:
         self._finished: dict[UnitKey, None] = {}
         self._sessions: dict[str, Unit] = {}
         """The units of sessions, by the session alone: where nearly every item goes."""
-        self._gone: OrderedDict[UnitKey, str] = OrderedDict()
+        self._gone: OrderedDict[UnitKey, tuple[str, bool]] = OrderedDict()
+        """Why units are not whole that may come, and whether their own items are not (see `Unit.lost`)."""
         self._gone_traces: dict[bytes, UnitKey] = {}
         """Those of `_gone` that are named by a trace, whose session is known only when its root comes."""
         self._listeners: list[Listener] = []
@@ -132,15 +133,28 @@ class Index:
         else:
             self._cut_with_linked(unit, cause)
 
-    def remember(self, keys: Iterable[UnitKey], cause: str) -> None:
+    def _cut_job(self, job: str, session: str, cause: str | None) -> None:
+        """The job lacks items of a session that it is not linked with; its own are whole."""
+        key, cause = UnitKey(UnitKind.JOB, job), f"session {session} is not whole: {cause}"
+        unit = self.units.get(key)
+        if unit is None:
+            self.remember((key,), cause, own=False)
+        else:
+            self._cut(unit, cause, own=False)
+
+    def remember(self, keys: Iterable[UnitKey], cause: str, *, own: bool = True) -> None:
         """Parts of these units are gone, for this cause: should more of one come, it is not whole."""
         for key in keys:
-            self._gone[key] = cause
+            self._gone[key] = cause, own
             if (trace := _trace_of(key)) is not None:
                 self._gone_traces[trace] = key
             if len(self._gone) > REMEMBERED_EVICTIONS:
                 oldest, _ = self._gone.popitem(last=False)
                 self._gone_traces.pop(_trace_of(oldest) or b"", None)
+
+    def gone_traces(self) -> Iterable[tuple[bytes, str]]:
+        """The traces that parts are gone of, as far as sessions had their names from them, with the cause."""
+        return ((trace, self._gone[key][0]) for trace, key in self._gone_traces.items())
 
     def _items_of(self, unit: Unit) -> Iterator[Item]:
         yield from unit.own.values()
@@ -173,7 +187,7 @@ class Index:
             home = self._unit(_home(item))
         if not self._unlimited and not self._admit(home):
             if item.job is not None and session is not None:
-                self.cut(UnitKey(UnitKind.JOB, item.job), f"session {session} is not whole: {home.cut}")
+                self._cut_job(item.job, session, home.cut)
             return
         if item.id in home.own:  # the assembly has forgotten its trace since
             if item != (known := home.own[item.id]):
@@ -186,7 +200,7 @@ class Index:
         if self.limits.bytes is not None:
             self._weigh(home, self._share or weight(item))
         if self._gone_traces and (gone := self._gone_traces.get(item.id[0])) is not None:
-            self._cut_with_linked(home, self._gone[gone])
+            self._cut_with_linked(home, self._gone[gone][0])
         self._feed(home, change)
         if home.links:
             for unit in self._linked(home):
@@ -228,7 +242,7 @@ class Index:
         if job not in session.links and len(session.links) >= JOBS_OF_SESSION:
             cause = f"it names more jobs than the limit of {JOBS_OF_SESSION}"
             self._cut_with_linked(session, cause)
-            self.cut(UnitKey(UnitKind.JOB, job), f"session {session.key.id} is not whole: {cause}")
+            self._cut_job(job, session.key.id, cause)
             return
         session.links[job] += 1
         if session.links[job] > 1:
@@ -240,7 +254,9 @@ class Index:
         for item in unit.own.values():
             self._feed(session, Change(None, item))
         if session.cut is not None:
-            self._cut(unit, f"session {session.key.id} is not whole: {session.cut}")
+            self._cut(unit, f"session {session.key.id} is not whole: {session.cut}", own=False)
+        if unit.lost is not None:
+            self._cut(session, f"job {job} is not whole: {unit.lost}", own=False)
 
     def _unlink(self, session: Unit, job: str) -> None:
         if job not in session.links:
@@ -282,8 +298,8 @@ class Index:
         if unit is None:
             evaluation = self.program.unit(key.kind.value) if self.program is not None else None
             unit = self.units[key] = Unit(key, evaluation)
-            if (cause := self._gone.get(key)) is not None:
-                self._cut(unit, cause)
+            if (gone := self._gone.get(key)) is not None:
+                self._cut(unit, gone[0], own=gone[1])
             if key.kind is UnitKind.SESSION:
                 self._sessions[key.id] = unit
                 if self.limits.sessions is not None and len(self._sessions) > self.limits.sessions:
@@ -304,9 +320,12 @@ class Index:
     def _cut_with_linked(self, unit: Unit, cause: str) -> None:
         self._cut(unit, cause)
         for linked in self._linked(unit):
-            self._cut(linked, f"{unit.key.kind} {unit.key.id} is not whole: {cause}")
+            self._cut(linked, f"{unit.key.kind} {unit.key.id} is not whole: {cause}", own=False)
 
-    def _cut(self, unit: Unit, cause: str) -> None:
+    def _cut(self, unit: Unit, cause: str, *, own: bool = True) -> None:
+        """`own` is false where only items are missing that it would have shared."""
+        if own and unit.lost is None:
+            unit.lost = cause
         if unit.cut is not None:
             return
         unit.cut = cause
@@ -325,7 +344,7 @@ class Index:
         cause = "it was evicted to make room"
         self._cut(victim, cause)
         for unit in list(self._linked(victim)):
-            self._cut(unit, f"{victim.key.kind} {victim.key.id} was evicted to make room")
+            self._cut(unit, f"{victim.key.kind} {victim.key.id} was evicted to make room", own=False)
             del unit.links[victim.key.id]
         self.items -= len(victim.own)
         self.bytes -= victim.bytes

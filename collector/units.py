@@ -51,6 +51,8 @@ class Unit:
     reopened: int = 0
     cut: str | None = None
     """Why the unit is not whole, if it is not."""
+    lost: str | None = None
+    """Why its own items are not whole, if they are not: what shares them with it is not whole either."""
     dropped: int = 0
     """Items that were not kept, for a limit."""
 

@@ -93,6 +93,8 @@ class Serving:
         )
         if settings.journal is not None:
             settings.journal.follow(self.index)
+            for trace, cause in self.index.gone_traces():
+                self.pipeline.suspects.add(trace, cause)
         for alarm in settings.on_fail:
             self.live.board.listen(alarm.heard)
         if settings.exports is not None:

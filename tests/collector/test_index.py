@@ -172,6 +172,21 @@ def test_what_shares_items_with_a_unit_that_is_cut_is_not_whole_either_whenever_
         assert index.units[UnitKey(UnitKind.JOB, "j")].cut == "session s is not whole: something is missing"
 
 
+def test_a_session_that_joins_a_job_which_lost_items_of_its_own_is_not_whole() -> None:
+    index = Index()
+    index.cut(UnitKey(UnitKind.JOB, "j"), "something is missing")
+    index.apply(added(event(1, job="j")))
+    assert index.units[UnitKey(UnitKind.SESSION, "s")].cut == "job j is not whole: something is missing"
+
+
+def test_a_session_whose_job_lacks_items_of_another_session_is_whole() -> None:
+    index = Index()
+    index.cut(UnitKey(UnitKind.SESSION, "other"), "something is missing")
+    index.apply(added(event(1, session="other", job="j"), event(2, job="j")))
+    assert index.units[UnitKey(UnitKind.JOB, "j")].cut is not None
+    assert index.units[UnitKey(UnitKind.SESSION, "s")].cut is None
+
+
 def test_a_session_that_turns_out_to_be_that_of_a_remembered_trace_is_not_whole_either() -> None:
     index = Index()
     trace = b"t" * 16

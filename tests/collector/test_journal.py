@@ -32,7 +32,8 @@ def test_it_holds_over_several_restarts_and_for_jobs(tmp_path: Path) -> None:
     served(tmp_path / "j", "a", job="j")
     served(tmp_path / "j")
     index = served(tmp_path / "j", "b", job="j")
-    assert (unit(index, "j", UnitKind.JOB).cut, unit(index, "b").cut) == (CAUSE, None)
+    # What the job had of its own, its sessions had too.
+    assert (unit(index, "j", UnitKind.JOB).cut, unit(index, "b").cut) == (CAUSE, f"job j is not whole: {CAUSE}")
 
 
 def test_ids_are_written_while_the_process_lives_and_once_each(tmp_path: Path) -> None:

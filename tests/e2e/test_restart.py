@@ -40,6 +40,33 @@ def answers(url: str) -> bool:
         return False
 
 
+class Killed:
+    """`spanbar serve` at one URL, killed and started again."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        command = [str(Path(sys.executable).with_name("spanbar")), "serve", str(BEHAVIORS), *options]
+        command += ["--http-port", str(port), "--grpc-port", str(free_port())]
+        self._serving = Child(command, {}, folder / "log", folder)
+
+    async def start(self) -> None:
+        self._serving.spawn()
+        await until(lambda: not self._serving.running or answers(f"{self.url}/readyz"))
+        assert self._serving.running, self._serving.said()
+
+    async def kill(self) -> None:
+        await self._serving.end(signal.SIGKILL)
+
+    def send(self, body: bytes) -> None:
+        ask(f"{self.url}/v1/traces", body)
+
+    def results(self, session: str) -> dict[str, str]:
+        """Its results once it is ended."""
+        ask(f"{self.url}/api/v1/sessions/{session}/end", b"")
+        return {each["behavior"]: each["result"] for each in ask(f"{self.url}/api/v1/sessions/{session}")["results"]}
+
+
 @pytest.mark.parametrize(
     ("options", "result"),
     [([], "unknown"), (["--journal", "journal"], "unknown"), (["--no-journal"], "pass")],
@@ -48,25 +75,36 @@ def answers(url: str) -> bool:
 async def test_a_server_that_was_killed_does_not_pass_what_it_has_but_the_rest_of(
     tmp_path: Path, options: list[str], result: str
 ) -> None:
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    command = [str(Path(sys.executable).with_name("spanbar")), "serve", str(BEHAVIORS), *options]
-    command += ["--http-port", str(port), "--grpc-port", str(free_port())]
-    serving = Child(command, {}, tmp_path / "log", tmp_path)
-
-    async def started() -> None:
-        serving.spawn()
-        await until(lambda: not serving.running or answers(f"{url}/readyz"))
-        assert serving.running, serving.said()
-
+    serving = Killed(tmp_path, *options)
     try:
-        await started()
-        ask(f"{url}/v1/traces", call(0, "delete"))
-        await serving.end(signal.SIGKILL)
-        await started()
-        ask(f"{url}/v1/traces", call(1, "other"))
-        ask(f"{url}/api/v1/sessions/s/end", b"")
-        results = {each["behavior"]: each["result"] for each in ask(f"{url}/api/v1/sessions/s")["results"]}
-        assert results["never delete"] == result
+        await serving.start()
+        serving.send(call(0, "delete"))
+        await serving.kill()
+        await serving.start()
+        serving.send(call(1, "other"))
+        assert serving.results("s")["never delete"] == result
     finally:
-        await serving.end(signal.SIGKILL)
+        await serving.kill()
+
+
+async def test_a_session_that_is_named_only_after_the_restart_lacks_what_its_trace_had_before(tmp_path: Path) -> None:
+    serving = Killed(tmp_path)
+    deletion, root = (json.loads(call(number, "delete")) for number in (0, 1))
+    child = deletion["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    child["parentSpanId"] = f"{2:016x}"
+    child["attributes"] = [each for each in child["attributes"] if each["key"] != "session.id"]
+    naming = root["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    naming["name"] = "invoke_agent"
+    naming["attributes"] = [
+        {"key": "session.id", "value": {"stringValue": "s"}},
+        {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
+    ]
+    try:
+        await serving.start()
+        serving.send(json.dumps(deletion).encode())
+        await serving.kill()
+        await serving.start()
+        serving.send(json.dumps(root).encode())
+        assert serving.results("s")["never delete"] == "unknown"
+    finally:
+        await serving.kill()
