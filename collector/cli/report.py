@@ -113,7 +113,7 @@ class TerminalReport(Listener):
 
             self._print(self._lines.text("\nBehaviors", "bold"))
             report_behaviors(self._console, outcome.behaviors)
-        self._print(Text(), *self._recap(outcome), self._summary(outcome))
+        self._print(Text(), *self._recap(outcome), *self._advice(outcome), self._summary(outcome))
 
     def live_at(self, url: str) -> None:
         self._print(self._lines.text(f"live at {url}/", "dim"))
@@ -175,6 +175,12 @@ class TerminalReport(Listener):
             yield Text()
         for before, after in self._revised:
             yield self._revision(before, after)
+
+    def _advice(self, outcome: RunOutcome) -> Iterator[Text]:
+        """What shows more of an agent of which nothing is seen."""
+        for spec in outcome.specs:
+            if any(reason.code == "not_observed" for test in spec.tests for reason in test.reasons):
+                yield self._lines.text(f"Look closer with: spanbar doctor {_short(spec.path)}", "bold")
 
     def _summary(self, outcome: RunOutcome) -> Text:
         counts = [(outcome.count(status), status) for status in (Status.PASSED, Status.FAILED, Status.ERROR)]

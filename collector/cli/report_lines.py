@@ -18,6 +18,7 @@ from collector.export.story import (
     score,
     span_of,
     timeline,
+    trace,
     unhappy,
 )
 from evaluator.expectations.reason import Reason
@@ -36,6 +37,8 @@ class Lines:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._glyphs = glyphs_of(console)
+        self._fixes: set[str] = set()
+        """Those that were told."""
 
     def test(self, test: TestOutcome) -> Iterator[Text]:
         """One line for the test and, unless it passed, why and what was called."""
@@ -88,7 +91,10 @@ class Lines:
                 line.append_text(self.text(printable(part.found), "red"))
                 line.append_text(self.text(f"  expected {printable(part.expected)}"))
                 yield line
-        if reason.fix:
+        if reason.fix in self._fixes:
+            yield self.text("          fix: as above", "dim")
+        elif reason.fix:
+            self._fixes.add(reason.fix)
             yield self.text(f"          fix: {printable(reason.fix)}", "bold")
 
     def text(self, text: str, style: str = "") -> Text:
@@ -106,13 +112,14 @@ class Lines:
         if more:
             yield self.text(f"      {'':<{BAR}}  and {more} more calls", "dim")
         if turn.status is not Status.PASSED:
+            sent = turn.decision.by is not ClosedBy.NOT_SENT
             facts = [
-                *([] if rows else [no_calls(turn)]),
-                *([] if turn.reply is None else [f"reply after {duration(turn.reply_ms or 0)}"]),
-                *([] if told else [decided(turn.decision)]),
-                f"trace {turn.trace_id}",
+                "" if rows else no_calls(turn),
+                "" if turn.reply is None else f"reply after {duration(turn.reply_ms or 0)}",
+                "" if told and sent else decided(turn.decision),
+                trace(turn),
             ]
-            yield self.text(f"      {'; '.join(facts)}", "dim")
+            yield self.text(f"      {'; '.join(filter(None, facts))}", "dim")
 
     def _call(self, row: Row, start: float, end: float, width: int) -> Text:
         per_cell = (end - start) / BAR

@@ -9,7 +9,7 @@ from typing import Final
 
 from collector.export.json import write_report
 from collector.export.printable import printable
-from collector.export.story import decided, duration, execution_title, no_calls, score, span_of, timeline
+from collector.export.story import decided, duration, execution_title, no_calls, score, span_of, timeline, trace
 from evaluator.expectations.reason import Reason
 from evaluator.harness.outcome import (
     ExecutionOutcome,
@@ -157,12 +157,12 @@ def _turn(turn: TurnOutcome) -> Iterator[str]:
         yield f'<span class="what"><b>{escape(row.name)}</b> {escape(row.args)}{outcome}</span></div>'
     if more:
         yield f'<p class="faint">and {more} more calls</p>'
-    if not rows:
-        yield f'<p class="faint">{no_calls(turn)}</p>'
+    if not rows and (said := no_calls(turn)):
+        yield f'<p class="faint">{said}</p>'
     if turn.reply is not None:
         yield f'<div class="faint">reply after {duration(turn.reply_ms or 0)}</div><pre>{_text(turn.reply)}</pre>'
-    trace = f"<code>{escape(turn.trace_id)}</code>"
-    yield f'<div class="faint">{escape(decided(turn.decision))}; trace {trace}</div></div>'
+    facts = "; ".join(filter(None, (decided(turn.decision), trace(turn))))
+    yield f'<div class="faint">{escape(facts)}</div></div>'
 
 
 def _unit(unit: UnitBehaviors) -> Iterator[str]:

@@ -53,12 +53,15 @@ def deciding_turn(execution: ExecutionOutcome) -> TurnOutcome | None:
 
 
 def score(test: TestOutcome) -> str:
-    """`2/3 (min 2)` for a test of several runs or phrasings, else ""."""
-    most = test.runs * test.phrasings
+    """`2/3 (min 2, 1 not run)` for a test of several runs or phrasings, else "": passed of those that were run."""
+    most, made = test.runs * test.phrasings, len(test.executions)
     if most == 1:
         return ""
-    least = "" if test.min_pass == test.runs else f" (min {test.min_pass})"
-    return f"{test.passed_runs}/{most}{least}"
+    notes = [
+        *([] if test.min_pass == test.runs else [f"min {test.min_pass}"]),
+        *([f"{most - made} not run"] if made < most else []),
+    ]
+    return f"{test.passed_runs}/{made}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def reason_lines(reason: Reason) -> Iterator[str]:
@@ -129,7 +132,7 @@ def _execution_lines(test: TestOutcome, execution: ExecutionOutcome) -> Iterator
             yield f"  and {more} more calls"
         if turn.reply is not None:
             yield f"  reply after {duration(turn.reply_ms or 0)}: {printable(turn.reply, VALUE_SHOWN)}"
-        yield f"  {decided(turn.decision)}; trace {turn.trace_id}"
+        yield "  " + "; ".join(filter(None, (decided(turn.decision), trace(turn))))
 
 
 def execution_title(execution: ExecutionOutcome) -> str:
@@ -164,5 +167,13 @@ def _outcome(call: Call) -> str:
 
 
 def no_calls(turn: TurnOutcome) -> str:
-    """What to say of a turn without calls: one that ended early may have made some that came too late to tell."""
-    return "no tool call had come by then" if turn.decision.by is ClosedBy.FAILURE else "no tool was called"
+    """What to say of a turn without calls, or "": unless it was watched to its end, it may have made some."""
+    if turn.decision.by is ClosedBy.NOT_SENT:
+        return ""
+    watched = turn.decision.by in (ClosedBy.EVIDENCE, ClosedBy.SETTLED, ClosedBy.SETTLE_TIME)
+    return "no tool was called" if watched and turn.status is not Status.ERROR else "no tool call had come by then"
+
+
+def trace(turn: TurnOutcome) -> str:
+    """`trace 4bf9...` of a turn that was sent, else ""."""
+    return f"trace {turn.trace_id}" if turn.trace_id else ""

@@ -134,6 +134,56 @@ def test_of_many_runs_only_those_that_did_not_pass_are_told() -> None:
     assert "and 3 more runs that did not pass" in text
 
 
+@pytest.mark.parametrize(
+    ("status", "by", "told"),
+    [
+        (Status.FAILED, ClosedBy.EVIDENCE, "no tool was called;"),
+        (Status.FAILED, ClosedBy.SETTLE_TIME, "no tool was called;"),
+        (Status.ERROR, ClosedBy.SETTLE_TIME, "no tool call had come by then;"),
+        (Status.ERROR, ClosedBy.REPLY, "no tool call had come by then;"),
+        (Status.FAILED, ClosedBy.REPLY, "no tool call had come by then;"),
+        (Status.FAILED, ClosedBy.FAILURE, "no tool call had come by then;"),
+    ],
+)
+def test_that_no_tool_was_called_is_said_only_where_it_is_known(status: Status, by: ClosedBy, told: str) -> None:
+    text = Screen().tests(test_outcome("t", execution(turn(status, decision=decision(by))))).text
+    assert [line.strip()[: len(told)] for line in text.splitlines() if "no tool" in line] == [told]
+
+
+def test_a_message_that_was_not_sent_has_no_trace_and_no_calls() -> None:
+    unsent = turn(
+        Status.ERROR,
+        reasons=[Reason("session_setup", "setup failed", error=True)],
+        trace_id="",
+        span_id="",
+        reply=None,
+        decision=decision(ClosedBy.NOT_SENT, None),
+    )
+    text = Screen().tests(test_outcome("t", execution(unsent))).text
+    assert text.splitlines()[-1].strip() == "not sent"
+
+
+@pytest.mark.parametrize(
+    ("made", "passed", "told"),
+    [
+        (6, 6, "6/6 (min 4)"),
+        (5, 4, "4/5 (min 4, 1 not run)"),
+        (3, 0, "0/3 (min 4, 3 not run)"),
+    ],
+)
+def test_runs_are_counted_of_those_that_were_made(made: int, passed: int, told: str) -> None:
+    runs = [execution(turn(), run=number + 1) for number in range(made)]
+    assert f"  {told}\n" in Screen().tests(test_outcome("t", *runs, runs=6, min_pass=4, passed_runs=passed)).text
+
+
+def test_the_same_fix_is_told_once_and_where_to_look_closer_at_the_end() -> None:
+    reason = Reason("not_observed", "No telemetry came.", error=True, fix="Instrument the agent.")
+    blind = [test_outcome(name, execution(turn(Status.ERROR, reasons=[reason]))) for name in ("one", "two", "three")]
+    text = Screen().run(run_outcome(*blind)).text
+    assert re.findall("fix: .*", text) == ["fix: Instrument the agent.", "fix: as above", "fix: as above"]
+    assert text.count("Look closer with: spanbar doctor specs/support.highbar.yaml\n") == 1
+
+
 def test_a_spec_that_did_not_run_says_why_line_by_line() -> None:
     screen = Screen().run(run_outcome(stop=Stop("agent_exited", "the agent exited with 3\nTraceback\x1b[2J")))
     assert (
