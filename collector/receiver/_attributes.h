@@ -62,7 +62,7 @@ static PyObject *value_of(Wire raw, int levels) {
 }
 
 /* Attributes recur from span to span: short ones are kept as they were on the wire, with what they mean. */
-enum { SLOTS = 1 << 15, KEPT = 1 << 14, SHORT = 96 };
+enum { SLOTS = 1 << 15, KEPT = 1 << 14, SHORT = 96, PROBES = 32 };
 typedef struct {
     uint64_t hash;
     uint8_t *raw;
@@ -88,13 +88,15 @@ static uint64_t hash_of(Wire wire) {
     return hash ^ hash >> 32;
 }
 
+/* Its slot, one for it, or NULL where too many others are in the way: hashes can be made to collide, time cannot. */
 static Known *find(Wire wire, uint64_t hash) {
-    for (uint64_t slot = hash;; slot++) {
+    for (uint64_t slot = hash; slot < hash + PROBES; slot++) {
         Known *one = &known[slot & (SLOTS - 1)];
         if (one->raw == NULL) return one;
         if (one->hash == hash && one->size == length(wire) && memcmp(one->raw, wire.at, (size_t)one->size) == 0)
             return one;
     }
+    return NULL;
 }
 
 static void forget_all(void) {
@@ -112,7 +114,7 @@ static void forget_all(void) {
 static void keep(Wire wire, uint64_t hash, PyObject *key, PyObject *value) {
     if (kept >= KEPT) forget_all();
     Known *one = find(wire, hash);
-    if (one->raw != NULL) return;
+    if (one == NULL || one->raw != NULL) return;
     uint8_t *raw = PyMem_Malloc((size_t)length(wire) + 1);
     if (raw == NULL) return;
     memcpy(raw, wire.at, (size_t)length(wire));
@@ -123,11 +125,11 @@ static void keep(Wire wire, uint64_t hash, PyObject *key, PyObject *value) {
 static PyObject *key_of(Wire wire) {
     uint64_t hash = hash_of(wire) ^ 0x5bd1e995;
     Known *one = find(wire, hash);
-    if (one->raw != NULL && one->value == NULL) return Py_NewRef(one->key);
+    if (one != NULL && one->raw != NULL && one->value == NULL) return Py_NewRef(one->key);
     PyObject *key = text(wire);
     if (key == NULL) return NULL;
     PyUnicode_InternInPlace(&key);
-    if (length(wire) <= SHORT && one->raw == NULL) keep(wire, hash, key, NULL);
+    if (length(wire) <= SHORT) keep(wire, hash, key, NULL);
     return key;
 }
 
@@ -136,7 +138,7 @@ static int put_attribute(PyObject *attributes, Wire raw) {
     if (length(raw) <= SHORT) {
         hash = hash_of(raw);
         Known *one = find(raw, hash);
-        if (one->raw != NULL && one->value != NULL) return PyDict_SetItem(attributes, one->key, one->value);
+        if (one != NULL && one->raw != NULL && one->value != NULL) return PyDict_SetItem(attributes, one->key, one->value);
     }
     Wire wire = raw;
     Field first, second;

@@ -28,6 +28,12 @@ static int read_varint(Wire *wire, uint64_t *value) {
     return -1;
 }
 
+/* A tag or a length: protobuf refuses those of more than 5 bytes. */
+static int read_short(Wire *wire, uint64_t *value) {
+    const uint8_t *start = wire->at;
+    return read_varint(wire, value) < 0 || wire->at - start > 5 ? -1 : 0;
+}
+
 static uint64_t little_endian(const uint8_t *at, int size) {
     uint64_t found = 0;
     for (int place = size - 1; place >= 0; place--) found = found << 8 | at[place];
@@ -37,7 +43,7 @@ static uint64_t little_endian(const uint8_t *at, int size) {
 static int read_field(Wire *wire, Field *field) {
     uint64_t tag, size;
     if (wire->at == wire->end) return 0;
-    if (read_varint(wire, &tag) < 0 || tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF) return -1;
+    if (read_short(wire, &tag) < 0 || tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF) return -1;
     field->number = (uint32_t)(tag >> 3);
     field->type = tag & 7;
     switch (field->type) {
@@ -51,7 +57,7 @@ static int read_field(Wire *wire, Field *field) {
         wire->at += size;
         return 1;
     case 2:
-        if (read_varint(wire, &size) < 0 || size > (uint64_t)(wire->end - wire->at)) return -1;
+        if (read_short(wire, &size) < 0 || size > (uint64_t)(wire->end - wire->at)) return -1;
         field->bytes.at = wire->at;
         field->bytes.end = wire->at + size;
         wire->at += size;

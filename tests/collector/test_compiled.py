@@ -161,6 +161,8 @@ def test_spans_are_those_that_python_reads(body: bytes) -> None:
 @example(one(KeyValue(key="text", value=AnyValue(string_value="x"))).replace(b"text", b"t\xff\xfft"))
 @example(one(KeyValue(key="text", value=AnyValue(string_value="xyz"))).replace(b"xyz", b"x\xffz"))
 @example(one().replace(b"tool.call", b"tool\xffcall"))
+@example(b"\x8a\x80\x80\x80\x80\x00\x00")
+@example(b"\x0a\x80\x80\x80\x80\x80\x00")
 def test_of_damaged_requests_nothing_is_read_that_python_does_not(body: bytes) -> None:
     found = protobuf._compiled.spans(body)
     if found is None:
