@@ -1,18 +1,25 @@
 """An ASGI application on connections that are handed over to it: uvicorn's protocol, without its main loop."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from collector.receiver.asgi import ASGIApp
+from collector.receiver.connection import HEAD_LIMIT, signal_of
+from collector.receiver.http import OtlpHttp
+from collector.receiver.intake import Reason
+
+_LONG_HEAD: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class Application:
     """Serves one application in the running event loop."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, otlp: OtlpHttp) -> None:
+        self._otlp = otlp
         self._config = uvicorn.Config(
             app,
             http="httptools",
@@ -38,9 +45,7 @@ class Application:
 
     def connection(self) -> asyncio.Protocol:
         """The protocol of a connection that has begun to speak HTTP."""
-        make: Any = self._config.http_protocol_class
-        made: asyncio.Protocol = make(config=self._config, server_state=self._state, app_state=self._lifespan.state)
-        return made
+        return _PageConnection(self._otlp, self._config, self._state, self._lifespan.state)
 
     def shut_down(self) -> None:
         """Take no new request on the connections that there are."""
@@ -58,3 +63,71 @@ class Application:
             transport: Any = connection.transport
             transport.close()
         await self._lifespan.shutdown()
+
+
+class _PageConnection(HttpToolsProtocol):
+    """uvicorn's, with the limits of `Connection` and its care for exports whose head cannot be read."""
+
+    def __init__(self, otlp: OtlpHttp, config: uvicorn.Config, state: ServerState, app_state: dict[str, Any]) -> None:
+        super().__init__(config, state, app_state)
+        self._otlp = otlp
+        self.url = b""
+        self.headers = []
+        self._in_head = True
+        self._head_size = 0
+        """Bytes of the names and values that were read since the head began, or the body."""
+        self._bodiless = 0
+        """Bytes that came since the request began, or since the last piece of its body."""
+
+    def data_received(self, data: bytes) -> None:
+        self._bodiless += len(data)
+        super().data_received(data)
+        if self._bodiless > HEAD_LIMIT and not self.transport.is_closing():
+            self._end_long()
+
+    def send_400_response(self, msg: str) -> None:
+        """uvicorn's answer to all that its parser cannot read, or a callback does not take."""
+        if self._head_size > HEAD_LIMIT:
+            self._end_long()
+            return
+        if self._in_head:
+            self._lose(Reason.MALFORMED, "the head of a request cannot be read")
+        super().send_400_response(msg)
+
+    # What the parser calls:
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head, self._head_size = True, 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head_size += len(name) + len(value)
+        if self._head_size > HEAD_LIMIT:
+            raise ValueError("the head, or what comes with the body, is too long")
+        # uvicorn would take trailers for headers.
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade() and signal_of(self.url) is not None:
+            raise ValueError("the body behind an offer to speak another protocol is not read here")
+        self._in_head, self._head_size = False, 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._bodiless = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._bodiless, self._in_head, self.url = 0, True, b""
+        super().on_message_complete()
+
+    def _end_long(self) -> None:
+        if self._in_head:
+            self._lose(Reason.TOO_LARGE, f"the head of a request has more than {HEAD_LIMIT} bytes")
+            self.transport.write(_LONG_HEAD)
+        self.transport.close()
+
+    def _lose(self, reason: Reason, why: str) -> None:
+        method = self.parser.get_method().decode("ascii")
+        self._otlp.head_lost(signal_of(self.url), method, dict(self.headers), reason, why)

@@ -56,6 +56,7 @@ async def _received(export: Export, receive: Receive) -> Answer | None:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
+            export.cut_off()
             return None
         answer = export.add(message.get("body", b""))
         if answer is not None or not message.get("more_body"):

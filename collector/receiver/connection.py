@@ -12,11 +12,12 @@ from typing import Any, Final, cast
 
 import httptools
 
+from collector.receiver.connections import Connections
 from collector.receiver.http import PATHS, Answer, Export, OtlpHttp, not_found
 from collector.receiver.intake import Reason, Signal
 
 HEAD_LIMIT: Final = 1 << 16
-"""Bytes that the head of a request may have."""
+"""Bytes that the head of a request may have, and what comes behind a piece of its body and is none of it."""
 
 _LOG: Final = logging.getLogger("spanbar.receiver")
 _SIGNALS: Final = {path.encode(): signal for path, signal in PATHS.items()}
@@ -28,6 +29,7 @@ _LONG_HEAD: Final = Answer(
     b"The head of the request has more than %d bytes.\n" % HEAD_LIMIT,
     [],
 )
+_LONG_BODY: Final = f"more than {HEAD_LIMIT} bytes of the request are its trailers, or extensions of a chunk"
 _FAILED: Final = Answer(
     HTTPStatus.INTERNAL_SERVER_ERROR, b"text/plain; charset=utf-8", b"See the server's log.\n", []
 )
@@ -36,32 +38,8 @@ Elsewhere = Callable[[], asyncio.Protocol]
 """Makes the protocol that serves what is not OTLP."""
 
 
-class Connections:
-    """Those of one server. `under_way` have a request that is not answered."""
-
-    def __init__(self) -> None:
-        self.open: set[Connection] = set()
-        self.under_way: set[Connection] = set()
-        self._idle = asyncio.Event()
-        self._idle.set()
-
-    def began(self, connection: "Connection") -> None:
-        self.under_way.add(connection)
-        self._idle.clear()
-
-    def ended(self, connection: "Connection") -> None:
-        self.under_way.discard(connection)
-        if not self.under_way:
-            self._idle.set()
-
-    async def finished(self) -> None:
-        """Wait until every request is answered, or its client has gone."""
-        await self._idle.wait()
-
-    def end_idle(self) -> None:
-        """Close those on which nothing has come since the last time."""
-        for connection in list(self.open - self.under_way):
-            connection.end_if_idle()
+class _TooLong(Exception):
+    """The head of a request, or what comes with its body, is over the limit."""
 
 
 class Connection(asyncio.Protocol):
@@ -80,6 +58,9 @@ class Connection(asyncio.Protocol):
         self._target = b""
         self._headers: dict[bytes, bytes] = {}
         self._head_size = 0
+        """Bytes of the names and values that were read since the head began, or the body."""
+        self._bodiless = 0
+        """Bytes that came since the request began, or since the last piece of its body."""
         self._export: Export | None = None
         self._in_head = True
         self._last = False
@@ -91,7 +72,9 @@ class Connection(asyncio.Protocol):
         self._connections.open.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._export = None
+        if self._export is not None:
+            self._export.cut_off()
+            self._export = None
         self._leave()
 
     def pause_writing(self) -> None:
@@ -112,10 +95,10 @@ class Connection(asyncio.Protocol):
             if signal is None:
                 self._hand_over(self._elsewhere(), data)
                 return
-        self._head_size += len(data)
+        self._bodiless += len(data)
         self._feed(data)
-        if self._in_head and self._head_size > HEAD_LIMIT:
-            self._refuse(_LONG_HEAD)
+        if self._bodiless > HEAD_LIMIT:
+            self._refuse(self._too_long())
 
     def shut_down(self) -> None:
         """Close now, or once the request that is under way is answered."""
@@ -130,7 +113,9 @@ class Connection(asyncio.Protocol):
             self.shut_down()
 
     def close(self) -> None:
+        """End it. An export that is under way gets no answer, and is sent again elsewhere."""
         self._last = True
+        self._export = None
         self._transport.close()
 
     @property
@@ -143,18 +128,23 @@ class Connection(asyncio.Protocol):
         self._begun = self._in_head = True
         self._target = b""
         self._headers = {}
+        self._head_size = 0
 
     def on_url(self, url: bytes) -> None:
         self._target += url
+        self._measure(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
+        self._measure(len(name) + len(value))
+        # Trailers say nothing that the server has to know (RFC 9110, 6.5.1).
+        if self._in_head:
+            self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._head_size = False, 0
         if self._last or self._parser.should_upgrade():
             return
-        signal = _signal_of(self._target)
+        signal = signal_of(self._target)
         if signal is None:
             if self._elsewhere is not None:
                 # It came in one piece with the request before it. Clients send such a request once more.
@@ -173,6 +163,7 @@ class Connection(asyncio.Protocol):
             self._transport.write(_CONTINUE)
 
     def on_body(self, body: bytes) -> None:
+        self._bodiless = 0
         if self._export is not None and (early := self._export.add(body)) is not None:
             self._answer(early)
 
@@ -181,7 +172,7 @@ class Connection(asyncio.Protocol):
             return
         if self._export is not None:
             self._answer(self._export.answer())
-        self._begun, self._in_head, self._head_size = False, True, 0
+        self._begun, self._in_head, self._bodiless, self._target = False, True, 0, b""
 
     def _feed(self, data: bytes) -> None:
         while not self._last or self._export is not None:
@@ -194,8 +185,11 @@ class Connection(asyncio.Protocol):
                     continue
                 self._refuse(_INVALID)
             except httptools.HttpParserCallbackError as error:
-                _LOG.error("a request could not be served", exc_info=error.__context__ or error)
-                self._refuse(_FAILED)
+                if isinstance(error.__context__, _TooLong):
+                    self._refuse(self._too_long())
+                else:
+                    _LOG.error("a request could not be served", exc_info=error.__context__ or error)
+                    self._refuse(_FAILED)
             except httptools.HttpParserError as error:
                 self._refuse(self._unreadable(str(error)))
             return
@@ -211,15 +205,32 @@ class Connection(asyncio.Protocol):
         head += [b"%s: %s" % header for header in self._headers.items() if header[0] != b"upgrade"]
         return b"\r\n".join([*head, b"\r\n"])
 
+    def _measure(self, size: int) -> None:
+        self._head_size += size
+        if self._head_size > HEAD_LIMIT:
+            raise _TooLong
+
+    def _too_long(self) -> Answer:
+        if self._export is not None:
+            return self._export.refusal(self._otlp.intake.refuse(Reason.TOO_LARGE, _LONG_BODY))
+        self._lose_head(Reason.TOO_LARGE, f"the head of a request has more than {HEAD_LIMIT} bytes")
+        return _LONG_HEAD
+
     def _unreadable(self, why: str) -> Answer:
-        if self._export is None:
-            return _INVALID
-        text = f"the body cannot be read to its end: {why}"
-        return self._export.refusal(self._otlp.intake.refuse(Reason.MALFORMED, text))
+        if self._export is not None:
+            text = f"the body cannot be read to its end: {why}"
+            return self._export.refusal(self._otlp.intake.refuse(Reason.MALFORMED, text))
+        self._lose_head(Reason.MALFORMED, f"the head of a request cannot be read: {why}")
+        return _INVALID
+
+    def _lose_head(self, reason: Reason, why: str) -> None:
+        # One that ends behind its head was answered by that, and is no further loss.
+        if self._in_head and not self._last:
+            self._otlp.head_lost(signal_of(self._target), self._method, self._headers, reason, why)
 
     def _refuse(self, answer: Answer) -> None:
         """Answer what cannot be read on, and end the connection."""
-        if not self._last:
+        if self._export is not None or not self._last:
             self._last = True
             self._answer(answer)
 
@@ -257,10 +268,11 @@ def _asked(start: bytes) -> tuple[Signal | None, bool]:
     words = line.split(b" ", 2)
     if len(words) < 3:
         return None, bool(ended)
-    return _signal_of(words[1]), True
+    return signal_of(words[1]), True
 
 
-def _signal_of(target: bytes) -> Signal | None:
+def signal_of(target: bytes) -> Signal | None:
+    """The signal whose path the target of a request has."""
     found = _SIGNALS.get(target)
     if found is not None:
         return found

@@ -88,6 +88,24 @@ class OtlpHttp:
             return export.refusal(refused)
         return export
 
+    def head_lost(
+        self, signal: Signal | None, method: str, headers: dict[bytes, bytes], reason: Reason, why: str
+    ) -> None:
+        """Count a request whose head cannot be read to its end: what its body has to say is lost.
+
+        `signal` is None for what is no export. `headers` are those before that place: a client that they do not let
+        in has lost nothing here.
+        """
+        if signal is None or method != "POST":
+            return
+        if self.local and is_foreign(headers.get(b"host"), headers.get(b"origin")):
+            return
+        try:
+            self.intake.admit(headers.get(b"authorization"))
+        except Refused:
+            return
+        self.intake.refused(signal, self.intake.refuse(reason, why))
+
     def misdirected(self, method: str, path: str, headers: dict[bytes, bytes]) -> Answer | None:
         """The answer to OTLP that comes to a path that takes none; None for what is no such request.
 
@@ -146,6 +164,13 @@ class Export:
             return self.refusal(refused)
         answered = _success(decoded, self._signal, self._answer_format)
         return Answer(HTTPStatus.OK, self._answer_format.encode(), answered, self._cors)
+
+    def cut_off(self) -> None:
+        """The connection has ended before the body was whole."""
+        text = f"the connection ended within the body: {self._size} bytes had come"
+        if length := self._headers.get(b"content-length"):
+            text += f" of {length.decode('latin-1')}"
+        self._intake.refused(self._signal, self._intake.refuse(Reason.MALFORMED, text))
 
     def refusal(self, refused: Refused) -> Answer:
         """A google.rpc.Status in the format of the request (OTLP/HTTP, "Failures")."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from collector.listening import BACKLOG, listen, port_of
 from collector.receiver.asgi import ASGIApp, OtlpApp
-from collector.receiver.connection import Connection, Connections
+from collector.receiver.connection import Connection
+from collector.receiver.connections import Connections
 from collector.receiver.http import OtlpHttp
 from collector.receiver.one_port import Grpc, OnePort, Tunnel
 
@@ -56,7 +57,7 @@ class HttpServer:
             # Loading uvicorn takes long beside a short run that serves no page.
             from collector.receiver.application import Application
 
-            self._application = Application(self._app)
+            self._application = Application(self._app, self._otlp)
             try:
                 await self._application.start()
             except RuntimeError:
