@@ -19,6 +19,17 @@ _MENTIONED_ON_WINDOWS: Final = re.compile(
     r"\b(?:git|gh|glab|rm|rmdir|rd|del|erase|ri|Remove-Item)\b(?!-)", re.IGNORECASE
 )
 
+_RUNS: Final = re.compile(
+    r"(?:\b(?:os\.(?:system|popen|exec\w*|spawn\w*|posix_spawn\w*)|(?:subprocess|commands|child_process|Open3)\.\w+"
+    r"|(?:pty|Kernel|Process|Bun)\.spawn\w*|(?:IO|Kernel)\.(?:popen|system|exec)|Deno\.(?:Command|run)"
+    r"|execSync|execFileSync|execFile|spawnSync|check_output|check_call|Popen|getoutput|shell_exec|passthru|proc_open"
+    r"|popen)\s*\(|(?<![.\w])(?:system|exec|spawn)\b\s*(?:\(|(?=[\"'$@\w])))"
+)
+"""Where code of another language may begin to run a command."""
+_LITERAL: Final = r"""(?:"(?:[^"\\$`#]|#(?!\{))*"|'[^'\\]*')"""
+_PLAIN: Final = re.compile(rf"[\s(\[]*{_LITERAL}(?:\s*,\s*{_LITERAL})*\s*(?:[\]),;}}\n]|$)")
+"""Arguments that are texts as they stand, not put together."""
+
 _CODE: Final[Mapping[str, tuple[str, ...]]] = {
     "node": ("-e", "--eval", "-p", "--print", "-pe"),
     "bun": ("-e", "--eval", "-p", "--print"),
@@ -49,17 +60,19 @@ def is_untold(name: str, command: Command, arguments: Sequence[Word]) -> bool:
     if name in _WINDOWS:
         return _mentions(arguments, _MENTIONED_ON_WINDOWS)
     if name in _AWKS:
-        return any(word is not None and "system" in word and _MENTIONED.search(word) for word in arguments)
+        return any(
+            word is not None and "system" in word and (_MENTIONED.search(word) or _builds(word)) for word in arguments
+        )
     code = _code(name, arguments)
     if code is not None:
-        return _mentions(code, _MENTIONED)
+        return _mentions(code, _MENTIONED) or _builds(next(filter(None, code), ""))
     if not name.startswith(_READING) or any(word is None or not word.startswith("-") for word in arguments):
         return False
     if any(word is not None and word.startswith(("-m", "--version", "--help", "-V", "-h")) for word in arguments):
         return False
     if command.script == "":
         return command.piped
-    return _mentions((command.script,), _MENTIONED)
+    return _mentions((command.script,), _MENTIONED) or _builds(command.script or "")
 
 
 def _code(name: str, arguments: Sequence[Word]) -> Sequence[Word] | None:
@@ -84,3 +97,8 @@ def _code(name: str, arguments: Sequence[Word]) -> Sequence[Word] | None:
 
 def _mentions(words: Sequence[Word], pattern: re.Pattern[str]) -> bool:
     return any(word is None or pattern.search(word) for word in words)
+
+
+def _builds(code: str) -> bool:
+    """Whether the code runs a command that it puts together: what it is need not stand in the text."""
+    return any(not _PLAIN.match(code, found.end()) for found in _RUNS.finditer(code))

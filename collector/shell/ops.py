@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from collector.shell import forges, git, inline_code, runners
+from collector.shell import forges, git, inline_code, runners, spoken
 from collector.shell.syntax import Command, Script, Unreadable, Word, read
 from collector.shell.wrappers import program, unwrapped
 from evaluator.language.assertion import SHELL_OPS
@@ -36,6 +36,9 @@ _SPEAKING: Final = frozenset(
     _names(
         "echo printf print cat grep egrep fgrep rg ag ack man tldr info help which type whereis hash apropos say test"
         " [ [[ ls export declare local readonly set unset return exit cd pushd true false : read let"
+        " curl wget jq yq tee logger notify-send wall mail apply_patch applypatch patch head tail sort uniq cut tr wc"
+        " alias unalias column fmt fold nl paste comm diff cmp mkdir touch cp mv ln chmod chown basename dirname"
+        " realpath readlink stat file seq date sleep kill base64 md5sum sha1sum sha256sum xxd od hexdump"
     )
 )
 """Programs whose arguments are no commands, whatever they say."""
@@ -124,6 +127,7 @@ def _in_command(command: Command, script: Script, nesting: int) -> Iterator[str]
     elif name in _ELSEWHERE:
         if name == "ssh" or "exec" in words or "run" in words:
             _refuse_elsewhere(words[1:], nesting)
+            _refuse_spoken(name, command, ())
     elif name == "find":
         yield from _found(words[1:], script, nesting)
     elif name in _DELETING:
@@ -137,8 +141,10 @@ def _in_command(command: Command, script: Script, nesting: int) -> Iterator[str]
         yield "test"
     elif name in _CARRIERS:
         _refuse_elsewhere(words[1:], nesting)
+        _refuse_spoken(name, command, ())
     elif name not in _SPEAKING:
         _refuse_carried(words[1:])
+        _refuse_spoken(name, command, words[1:])
 
 
 def _refuse_alias(text: str, arguments: Sequence[Word], nesting: int) -> None:
@@ -154,12 +160,23 @@ def _refuse_carried(arguments: Sequence[Word]) -> None:
         name = program(word) if word is not None else ""
         if name not in _PROGRAMS:
             continue
-        try:
-            does = _program(name, arguments[position + 1 :])
-        except Untold:
-            continue  # `install git gh`: no command of it
-        if does:
+        if _does(name, arguments[position + 1 :]):  # `install git gh` is no command of it
             raise Untold("what is run by a program that is not known")
+
+
+def _refuse_spoken(name: str, command: Command, arguments: Sequence[Word]) -> None:
+    """Raise Untold where what a program that is not known is told or given to read mentions a command that it may
+    run."""
+    for program_, *rest in spoken.commands_in(name, command, arguments):
+        if program_ in _DELETING or _does(program_, rest):
+            raise Untold("what is done by a program that is not known")
+
+
+def _does(name: str, arguments: Sequence[Word]) -> bool:
+    try:
+        return bool(_program(name, arguments))
+    except Untold:
+        return False
 
 
 def _trapped(arguments: Sequence[Word], nesting: int) -> Iterator[str]:
