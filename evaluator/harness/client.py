@@ -88,11 +88,13 @@ class AgentClient:
                     message.method, endpoint, message.headers, message.content, largest=LARGEST
                 )
         except TimeoutError:
-            return _problem("reply_timeout", f"No whole reply within agent.timeout, {limit} ms.")
+            fix = "If the agent may take longer, set agent.timeout, in ms; else look where it hangs."
+            return _problem("reply_timeout", f"No whole reply within agent.timeout, {limit} ms.", fix)
         except http.TooLarge:
             return _problem("reply_too_large", f"The reply is larger than {LARGEST // 1_000_000} MB.")
         except http.HttpError as error:
-            return _problem("reply_unreachable", f"No reply from {endpoint}: {error}.")
+            fix = "Let the agent answer every request, also with an error; it serves HTTP/1.1 at agent.endpoint."
+            return _problem("reply_unreachable", f"No reply from {endpoint}: {error}.", fix)
         headers = found.headers
         response = Response(found.status, headers.get("content-type", ""), found.body, headers.get("location", ""))
         return read(response, self._agent.response, needed=needed)
@@ -124,5 +126,5 @@ def _value(name: str, value: str) -> bytes:
     return value.strip().encode("utf-8", "surrogatepass")
 
 
-def _problem(code: str, text: str) -> Reply:
-    return Reply(problem=unverifiable(code, text))
+def _problem(code: str, text: str, fix: str = "") -> Reply:
+    return Reply(problem=unverifiable(code, text, fix=fix))

@@ -1,7 +1,7 @@
 """What a turn comes to: its monitor's verdict, and everything that may keep it from being verified."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from evaluator.expectations import TurnMonitor
@@ -25,6 +25,12 @@ _NAME_IT: Final = (
 class Judgement:
     status: Status
     reasons: tuple[Reason, ...] = ()
+
+    def advised(self, fix: str) -> "Judgement":
+        """The same with `fix` for what is wrong with the reply."""
+        about = (reason.code.startswith("response.") and not reason.fix for reason in self.reasons)
+        told = (replace(reason, fix=fix) if yes else reason for reason, yes in zip(self.reasons, about, strict=True))
+        return Judgement(self.status, tuple(told))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from evaluator.expectations.reason import Reason, unverifiable
@@ -14,6 +14,11 @@ from evaluator.language.spec import REPLY_KEYS
 LARGEST: Final = 10_000_000
 """Bytes of a reply's body that are read at most."""
 
+STREAM: Final = "text/event-stream"
+STREAMED: Final = (
+    "The reply is a stream of events (text/event-stream), whose pieces are not put together: its text is that of the "
+    "whole stream. Let the agent answer spanbar without streaming, for example by a field of agent.request.body."
+)
 
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
 
@@ -34,6 +39,8 @@ class Reply:
 
     text: str | None = None
     problem: Reason | None = None
+    streamed: bool = False
+    """The text is that of a stream of events, as it was sent."""
 
 
 def read(response: Response, path: tuple[str, ...] | None, *, needed: bool) -> Reply:
@@ -45,7 +52,9 @@ def read(response: Response, path: tuple[str, ...] | None, *, needed: bool) -> R
     if problem is not None:
         return Reply(problem=problem)
     reply = _text_of(response, path)
-    return reply if needed or reply.problem is None else Reply()
+    if reply.problem is not None:
+        return reply if needed else Reply()
+    return replace(reply, streamed=_media_type(response.content_type) == STREAM)
 
 
 def _status_problem(response: Response) -> Reason | None:
@@ -65,15 +74,21 @@ def _status_problem(response: Response) -> Reason | None:
 def _text_of(response: Response, path: tuple[str, ...] | None) -> Reply:
     text = _decoded(response)
     if not text.strip():
-        return _problem("reply_empty", f"The agent answered {response.status} with an empty body.")
+        fix = "Let the agent put the text of its reply into the body, as text or as JSON."
+        return _problem("reply_empty", f"The agent answered {response.status} with an empty body.", fix)
     try:
         value, is_json = _json_of(text, response.content_type)
     except (ValueError, RecursionError) as error:
-        return _problem("reply_invalid_json", f"The reply says it is JSON and is not ({error}): {text}")
+        fix = "Let the agent answer with JSON, or say what it is in Content-Type, such as text/plain."
+        return _problem("reply_invalid_json", f"The reply says it is JSON and is not ({error}): {text}", fix)
     if path is not None:
         if not is_json:
             return _problem(
-                "reply_not_json_for_path", f"agent.response is {'.'.join(path)}, but the reply is no JSON: {text}"
+                "reply_not_json_for_path",
+                f"agent.response is {'.'.join(path)}, but the reply is no JSON: {text}",
+                STREAMED
+                if _media_type(response.content_type) == STREAM
+                else "Remove agent.response to check the body as text, or let the agent answer with JSON.",
             )
         return _at_path(value, path)
     return _first_text(value, text) if is_json else Reply(text)
@@ -120,7 +135,7 @@ def _as_text(value: Json) -> str:
 
 def _json_of(text: str, content_type: str) -> tuple[Json, bool]:
     """The value and True if the reply is JSON. Raises ValueError if it only says so."""
-    media_type = content_type.partition(";")[0].strip().lower()
+    media_type = _media_type(content_type)
     if media_type == "application/json" or media_type.endswith("+json"):
         return json.loads(text), True
     try:
@@ -128,6 +143,10 @@ def _json_of(text: str, content_type: str) -> tuple[Json, bool]:
     except (ValueError, RecursionError):
         return None, False
     return value, isinstance(value, dict)
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 def _decoded(response: Response) -> str:

@@ -14,7 +14,7 @@ from evaluator.harness.attribution import Attribution
 from evaluator.harness.judgement import Evidence, Judge, Judgement
 from evaluator.harness.observation import Mark, Observation
 from evaluator.harness.outcome import ClosedBy, Decision
-from evaluator.harness.reply import Reply
+from evaluator.harness.reply import STREAMED, Reply
 from evaluator.harness.sighting import Sighting
 from evaluator.items import UNREADABLE_NAME, Call, Change, Item
 from evaluator.language.spec import Expect
@@ -330,7 +330,8 @@ class LiveTurn:
             suspects=tuple(self._suspects.values()),
             suspects_code="late_untagged" if self._late_suspects else "untagged_ambiguous",
         )
-        self.judgement = self._around.judge.judge(self.expect, self._monitor, evidence)
+        judged = self._around.judge.judge(self.expect, self._monitor, evidence)
+        self.judgement = judged.advised(STREAMED) if reply is not None and reply.streamed else judged
 
     def _unheard(self) -> tuple[Call, ...]:
         """The calls that a model asked for and of which nothing shows whether they ran."""

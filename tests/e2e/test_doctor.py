@@ -80,6 +80,7 @@ def test_an_agent_that_ends_at_a_message_is_said_to_have_ended(support: Path) ->
     assert ran.returncode == 1
     assert "The agent has ended with exit code 3." in ran.stdout
     assert "no more" in ran.stdout
+    assert "fix: Let the agent answer every request" in ran.stdout
 
 
 def test_spans_of_other_traces_mean_that_the_context_is_not_continued(support: Path) -> None:

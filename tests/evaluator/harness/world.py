@@ -59,13 +59,18 @@ class Message:
 
 
 Agent = Callable[[Message], Awaitable[str]]
+JSON = "application/json"
 
 
 class World:
-    """The agent answers each message with what `agent` returns; later spans are tasks that it starts with `later`."""
+    """The agent answers each message with what `agent` returns; later spans are tasks that it starts with `later`.
 
-    def __init__(self, agent: Agent) -> None:
+    `content_type`: of replies that are sent as they are; without it they are JSON.
+    """
+
+    def __init__(self, agent: Agent, *, content_type: str | None = None) -> None:
         self._agent = agent
+        self._content_type = content_type
         self._watchers: list[Watcher] = []
         self._unreadable: list[Callable[[str], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -159,7 +164,8 @@ class World:
         _, trace_id, parent_id, _ = headers["traceparent"].split("-")
         message = Message(self, body["message"], bytes.fromhex(trace_id), bytes.fromhex(parent_id), headers)
         self.messages.append(message)
-        reply = json.dumps({"reply": await self._agent(message)}).encode()
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+        text = await self._agent(message)
+        reply = (json.dumps({"reply": text}) if self._content_type is None else text).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n" % (self._content_type or JSON).encode())
         writer.write(b"Content-Length: %d\r\n\r\n" % len(reply) + reply)
         writer.close()
