@@ -24,7 +24,7 @@ from collector.export.json import behaviors_document, write_document
 from collector.index import Index
 from collector.mapping import Claims
 from collector.pipeline import Pipeline
-from collector.receiver.files import FileProblem, read
+from collector.receiver.files import STDIN, FileProblem, read
 from evaluator.behaviors import Program
 from evaluator.harness.outcome import RunOutcome, unverified
 from evaluator.verdict import Contract
@@ -51,8 +51,8 @@ def check(
     """Check BEHAVIORS over recorded TRACES, read as streams of any size.
 
     A trace file is OTLP (JSON lines as the Collector's file exporter writes them, or protobuf), trace-contract
-    lines, or gzip of these; which one is told by its content. A part of a file that cannot be read makes what would
-    pass unknown.
+    lines, or gzip of these; which one is told by its content. `-` is the standard input. A part of a file that
+    cannot be read makes what would pass unknown.
     """
     started = time_ns()
     exporter = exporter_of(export) if export is not None else None
@@ -120,8 +120,11 @@ def _advance(progress: Progress, task: TaskID, position: int) -> None:
     progress.update(task, completed=position)
 
 
-def _size(path: Path) -> int:
+def _size(path: Path) -> int | None:
+    """In bytes; None where it is not known beforehand: of a pipe."""
+    if path == STDIN:
+        return None
     try:
-        return path.stat().st_size
+        return path.stat().st_size or None
     except OSError as error:
         raise click.UsageError(f"{path}: {error.strerror}") from error

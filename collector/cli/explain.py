@@ -26,9 +26,9 @@ def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | 
     """Explain what recorded TRACES say: what arrived, which convention read it, each tool call with where its name,
     arguments and result came from, what was ignored and why, and the line that makes visible what is missing.
 
-    A trace file is OTLP traces or logs (protobuf or JSON lines), trace-contract lines, or gzip of these. Files that
-    belong together (traces and their logs) go into one call. Exit codes: 0 all was read; 1 not all could be read,
-    and what could is explained; 2 nothing could be read.
+    A trace file is OTLP traces or logs (protobuf or JSON lines), trace-contract lines, or gzip of these; `-` is the
+    standard input. Files that belong together (traces and their logs) go into one call. Exit codes: 0 all was read;
+    1 not all could be read, and what could is explained; 2 nothing could be read.
     """
     assembly, arrived = Assembly(mapping), Arrived()
     problems: list[FileProblem] = []

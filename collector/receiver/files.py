@@ -5,9 +5,12 @@ export requests of traces or logs, also several one after another; trace-contrac
 """
 
 import io
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, cast
 
 from collector.receiver.decoded import Decoded, Malformed
 from collector.receiver.inflating import MAGIC, Inflating, next_member
@@ -16,6 +19,8 @@ from collector.receiver.protobuf import decode_logs, decode_traces
 from collector.receiver.records import decode_line
 from collector.receiver.wire import NotProtobuf, resource_field, signal_of, whole_part
 from collector.telemetry import Batch
+
+STDIN: Final = Path("-")
 
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -61,15 +66,30 @@ def read(
     is after a damaged gzip member. A file that is none of the formats or that cannot be opened raises
     `FileProblem` always. Metrics are skipped. An empty file carries nothing. `on_position` is told before each batch
     how many bytes of the file, as it lies on disk, were read.
+
+    `STDIN` is the standard input. It and other pipes are taken in to their end first, into a file without a name.
     """
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             for batch in _Reading(path, file, on_problem).batches():
                 if on_position is not None:
                     on_position(file.tell())
                 yield batch
     except OSError as error:
         raise FileProblem(path, "", error.strerror or str(error)) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[io.BufferedReader]:
+    """The file, in which one can go back: damage is looked for again."""
+    with open(0, "rb", closefd=False) if path == STDIN else path.open("rb") as file:
+        if file.seekable():
+            yield file
+            return
+        with tempfile.TemporaryFile() as whole:
+            shutil.copyfileobj(file, whole)
+            whole.seek(0)
+            yield cast(io.BufferedReader, whole)
 
 
 class _Reading:
