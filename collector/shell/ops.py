@@ -32,6 +32,8 @@ _LOGINS: Final = frozenset({"su", "script", "nix-shell"})
 """Programs that run the text after `-c`, `--command` or `--run`."""
 _CARRIERS: Final = frozenset(_names("fish nu xonsh tmux screen zellij concurrently watchexec nodemon nix tcsh csh"))
 """Programs that run commands, or texts of them, in a way of their own."""
+_MAKES: Final = frozenset({"make", "gmake"})
+_STDIN: Final = frozenset({"-", "-f-", "--file=-", "--makefile=-", "/dev/stdin"})
 _SPEAKING: Final = frozenset(
     _names(
         "echo printf print cat grep egrep fgrep rg ag ack man tldr info help which type whereis hash apropos say test"
@@ -142,6 +144,8 @@ def _in_command(command: Command, script: Script, nesting: int) -> Iterator[str]
     elif name in _CARRIERS:
         _refuse_elsewhere(words[1:], nesting)
         _refuse_spoken(name, command, ())
+    elif name in _MAKES and not _STDIN.isdisjoint(words[1:]) and _is_given_untold(command):
+        raise Untold("the recipes that are to be made")
     elif name not in _SPEAKING:
         _refuse_carried(words[1:])
         _refuse_spoken(name, command, words[1:])
@@ -211,10 +215,15 @@ def _from_command(arguments: Sequence[Word]) -> Sequence[Word]:
 
 def _given(command: Command, nesting: int) -> Iterator[str]:
     """What the command is given to read is run."""
-    if command.script is None or (command.piped and not command.script):
+    if _is_given_untold(command):
         raise Untold("what a shell is given to read")
     if command.script:
         yield from _in_text(command.script, nesting + 1)
+
+
+def _is_given_untold(command: Command) -> bool:
+    """Whether the command is given to read what the text does not tell."""
+    return command.script is None or (command.piped and not command.script)
 
 
 def _in_shell(arguments: Sequence[Word], command: Command, nesting: int) -> Iterator[str]:

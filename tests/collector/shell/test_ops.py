@@ -221,6 +221,8 @@ UNTOLD = [
     "sqlite3 x.db '.shell rm -r x'",
     "sqlite3 x.db <<E\n.shell git push\nE",
     "make -f - <<E\nall:\n\tgit push\nE",
+    "make -f - <<< $'all:\n\tgit push'",
+    "cat rules | make -f -",
     "ssh host <<E\ngit push\nE",
     "docker run -i x sh <<E\nrm x\nE",
     "sed '1e git push' x",
