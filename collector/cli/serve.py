@@ -6,13 +6,14 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from collector.cli.behavior_units import load_behaviors
 from collector.cli.config import read_config
+from collector.cli.descriptors import raise_limit
 from collector.cli.event_loop import loop_factory
 from collector.cli.exporting import ResultExports
 from collector.cli.garbage import young_collection
@@ -26,9 +27,11 @@ from collector.export.metrics import MetricsExporter
 from collector.export.record import Recorder
 from collector.index import Limits
 from collector.journal import Journal, NoJournal, default_path
+from collector.listening import is_taken
 from collector.live.alarms import Alarm
 from collector.mapping import Claims
 from collector.receiver.loopback import is_loopback
+from evaluator.harness.ports import listener
 from evaluator.verdict import Contract
 
 _log = logging.getLogger("collector.cli.serve")
@@ -133,6 +136,7 @@ def serve(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     for noisy in ("httpx", "uvicorn", "grpc"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    _refuse_taken_ports(host, {"--http-port": http_port, "--grpc-port": grpc_port})
     exporting = _headers("export", (*export, *metrics_export), export_header)
     settings = Settings(
         behaviors=load_behaviors(behaviors),
@@ -152,6 +156,7 @@ def serve(
         recorder=_recorder(record) if record is not None else None,
         journal=_journal(journal, http_port, off=no_journal),
     )
+    raise_limit()
     with young_collection(), asyncio.Runner(loop_factory=loop_factory()) as runner:
         ending = runner.run(_serve(settings))
     sys.exit(ending)
@@ -217,6 +222,21 @@ def _token(host: str, token: str | None, path: Path | None) -> str | None:
             "give --token-file FILE or set SPANBAR_TOKEN, or bind to 127.0.0.1"
         )
     return token
+
+
+def _refuse_taken_ports(host: str, ports: Mapping[str, int]) -> None:
+    """A second server at the ports of another would take its journal for the obstacle, or half of its ports."""
+    for option, port in ports.items():
+        try:
+            taken = port != 0 and is_taken(host, port)
+        except OSError as error:
+            raise click.UsageError(f"--host {host}: {error.strerror or error}") from error
+        if taken:
+            who = listener(port)
+            raise click.UsageError(
+                f"{option}: port {port} of {host} is taken already{f' by {who}' if who else ''}; choose another with "
+                f"{option} (0: any that is free), or stop what listens there"
+            )
 
 
 def _journal(path: Path | None, port: int, *, off: bool) -> Journal | None:

@@ -1,7 +1,7 @@
 """An ASGI application on connections that are handed over to it: uvicorn's protocol, without its main loop."""
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -9,6 +9,7 @@ from uvicorn.server import ServerState
 
 from collector.receiver.asgi import ASGIApp
 from collector.receiver.connection import HEAD_LIMIT, signal_of
+from collector.receiver.connections import QUIET_WITHIN, Connections
 from collector.receiver.http import OtlpHttp
 from collector.receiver.intake import Reason
 
@@ -18,8 +19,9 @@ _LONG_HEAD: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-le
 class Application:
     """Serves one application in the running event loop."""
 
-    def __init__(self, app: ASGIApp, otlp: OtlpHttp) -> None:
+    def __init__(self, app: ASGIApp, otlp: OtlpHttp, connections: Connections) -> None:
         self._otlp = otlp
+        self._connections = connections
         self._config = uvicorn.Config(
             app,
             http="httptools",
@@ -45,32 +47,34 @@ class Application:
 
     def connection(self) -> asyncio.Protocol:
         """The protocol of a connection that has begun to speak HTTP."""
-        return _PageConnection(self._otlp, self._config, self._state, self._lifespan.state)
-
-    def shut_down(self) -> None:
-        """Take no new request on the connections that there are."""
-        for connection in list(self._state.connections):
-            connection.shutdown()
+        return _PageConnection(self._otlp, self._connections, self._config, self._state, self._lifespan.state)
 
     async def stop(self) -> None:
-        """End: what still runs (streams) is cancelled, and its connection closed."""
+        """End: what still runs (streams) is cancelled."""
         tasks = set(self._state.tasks)
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        for connection in list(self._state.connections):
-            transport: Any = connection.transport
-            transport.close()
         await self._lifespan.shutdown()
 
 
 class _PageConnection(HttpToolsProtocol):
     """uvicorn's, with the limits of `Connection` and its care for exports whose head cannot be read."""
 
-    def __init__(self, otlp: OtlpHttp, config: uvicorn.Config, state: ServerState, app_state: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        otlp: OtlpHttp,
+        connections: Connections,
+        config: uvicorn.Config,
+        state: ServerState,
+        app_state: dict[str, Any],
+    ) -> None:
         super().__init__(config, state, app_state)
         self._otlp = otlp
+        self._open = connections.open
+        self._quiet = 0
+        """Sweeps since the last byte."""
         self.url = b""
         self.headers = []
         self._in_head = True
@@ -79,7 +83,28 @@ class _PageConnection(HttpToolsProtocol):
         self._bodiless = 0
         """Bytes that came since the request began, or since the last piece of its body."""
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast(asyncio.Transport, transport))
+        self._open.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._open.discard(self)
+
+    def end_if_idle(self) -> None:
+        self._quiet += 1
+        answering = self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
+        if self._quiet >= QUIET_WITHIN and not answering:
+            self.transport.abort()
+
+    def shut_down(self) -> None:
+        self.shutdown()
+
+    def close(self) -> None:
+        self.transport.close()
+
     def data_received(self, data: bytes) -> None:
+        self._quiet = 0
         self._bodiless += len(data)
         super().data_received(data)
         if self._bodiless > HEAD_LIMIT and not self.transport.is_closing():

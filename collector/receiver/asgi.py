@@ -46,7 +46,11 @@ class OtlpApp:
 
     async def _export(self, signal: Signal, scope: Scope, receive: Receive, send: Send) -> None:
         begun = self._otlp.begin(signal, scope["method"], dict(scope["headers"]))
-        answer = await _received(begun, receive) if isinstance(begun, Export) else begun
+        try:
+            answer = await _received(begun, receive) if isinstance(begun, Export) else begun
+        finally:
+            if isinstance(begun, Export):
+                begun.drop()
         if answer is not None:
             await _respond(send, answer)
 

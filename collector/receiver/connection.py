@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 import httptools
 
-from collector.receiver.connections import Connections
+from collector.receiver.connections import QUIET, QUIET_WITHIN, Connections
 from collector.receiver.http import PATHS, Answer, Export, OtlpHttp, not_found
 from collector.receiver.intake import Reason, Signal
 
@@ -65,7 +65,8 @@ class Connection(asyncio.Protocol):
         self._in_head = True
         self._last = False
         """No further request is read."""
-        self._used = True
+        self._quiet = 0
+        """Sweeps since the last byte."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -85,7 +86,7 @@ class Connection(asyncio.Protocol):
         self._transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
-        self._used = True
+        self._quiet = 0
         if self._elsewhere is not None and not self._begun:
             self._start += data
             signal, known = _asked(self._start)
@@ -107,15 +108,18 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def end_if_idle(self) -> None:
-        if self._used:
-            self._used = False
-        else:
-            self.shut_down()
+        self._quiet += 1
+        if self._quiet >= (QUIET_WITHIN if self._begun else QUIET):
+            # Not `close`: an export that has begun is lost, and a client that reads no answer would hold it open.
+            self._last = True
+            self._transport.abort()
 
     def close(self) -> None:
         """End it. An export that is under way gets no answer, and is sent again elsewhere."""
         self._last = True
-        self._export = None
+        if self._export is not None:
+            self._export.drop()
+            self._export = None
         self._transport.close()
 
     @property

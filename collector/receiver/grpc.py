@@ -9,6 +9,9 @@ from collector.receiver.http import export_response
 from collector.receiver.intake import Format, Intake, Reason, Refused, Signal
 from collector.receiver.schema import RetryInfo, RpcStatus
 
+IDLE: Final = 150.0
+"""s without a request after which a connection is closed; within one, the client is asked whether it is there."""
+
 _SERVICES: Final = {
     Signal.TRACES: "opentelemetry.proto.collector.trace.v1.TraceService",
     Signal.LOGS: "opentelemetry.proto.collector.logs.v1.LogsService",
@@ -37,7 +40,12 @@ class GrpcServer:
     async def start(self) -> None:
         """Begin to listen. Raises `OSError` if the address cannot be had."""
         # gRPC inflates within the message limit by itself, and answers RESOURCE_EXHAUSTED past it.
-        options = [("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", LIMIT)]
+        options = [
+            ("grpc.so_reuseport", 0),
+            ("grpc.max_receive_message_length", LIMIT),
+            ("grpc.max_connection_idle_ms", round(IDLE * 1000)),
+            ("grpc.keepalive_time_ms", round(IDLE * 1000)),
+        ]
         server = grpc.aio.server(options=options)
         server.add_generic_rpc_handlers((_Services(self._intake),))
         host = f"[{self.host}]" if ":" in self.host else self.host

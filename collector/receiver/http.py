@@ -147,16 +147,20 @@ class Export:
 
     def add(self, piece: bytes) -> Answer | None:
         """Take a piece of the body; the answer, if the body is too large already."""
+        try:
+            if self._size + len(piece) > LIMIT:
+                raise self._intake.refuse(Reason.TOO_LARGE, f"the body has more than {LIMIT} bytes")
+            self._intake.hold(len(piece))
+        except Refused as refused:
+            return self.refusal(refused)
         self._size += len(piece)
-        if self._size > LIMIT:
-            self._pieces.clear()
-            return self.refusal(self._intake.refuse(Reason.TOO_LARGE, f"the body has more than {LIMIT} bytes"))
         self._pieces.append(piece)
         return None
 
     def answer(self) -> Answer:
         """Decode the body, which is whole, hand on what it has, and say what came of it."""
         body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        self.drop()
         assert self._body_format is not None
         try:
             decoded = self._intake.take(self._signal, self._body_format, self._decompress(body))
@@ -165,15 +169,23 @@ class Export:
         answered = _success(decoded, self._signal, self._answer_format)
         return Answer(HTTPStatus.OK, self._answer_format.encode(), answered, self._cors)
 
+    def drop(self) -> None:
+        """Let go of what has come of the body."""
+        self._intake.release(self._size)
+        self._size = 0
+        self._pieces.clear()
+
     def cut_off(self) -> None:
         """The connection has ended before the body was whole."""
         text = f"the connection ended within the body: {self._size} bytes had come"
         if length := self._headers.get(b"content-length"):
             text += f" of {length.decode('latin-1')}"
+        self.drop()
         self._intake.refused(self._signal, self._intake.refuse(Reason.MALFORMED, text))
 
     def refusal(self, refused: Refused) -> Answer:
         """A google.rpc.Status in the format of the request (OTLP/HTTP, "Failures")."""
+        self.drop()
         self._intake.refused(self._signal, refused)
         status, code = _STATUS[refused.reason]
         body = _rpc_status(self._answer_format, code, str(refused))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collector.receiver.application import Application
 
 KEEP_ALIVE: Final = 75.0
-"""s after which a connection on which nothing comes is closed, at the earliest; at the latest after twice as long."""
+"""s between two sweeps, which close connections on which nothing comes: see `QUIET`."""
 
 
 class HttpServer:
@@ -57,7 +57,7 @@ class HttpServer:
             # Loading uvicorn takes long beside a short run that serves no page.
             from collector.receiver.application import Application
 
-            self._application = Application(self._app, self._otlp)
+            self._application = Application(self._app, self._otlp, self._connections)
             try:
                 await self._application.start()
             except RuntimeError:
@@ -70,7 +70,7 @@ class HttpServer:
             return Connection(self._otlp, self._connections, elsewhere)
 
         def protocol() -> asyncio.Protocol:
-            return OnePort(http, self._grpc, self._tunnels)
+            return OnePort(http, self._grpc, self._connections, self._tunnels)
 
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(protocol, sock=self._listener, backlog=BACKLOG)
@@ -86,8 +86,6 @@ class HttpServer:
             self._listener.close()
         for connection in list(self._connections.open):
             connection.shut_down()
-        if self._application is not None:
-            self._application.shut_down()
 
     async def finished(self) -> None:
         """Wait until every OTLP request that is under way is answered."""

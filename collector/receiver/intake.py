@@ -15,6 +15,10 @@ from collector.telemetry import Batch
 _LOG: Final = logging.getLogger("spanbar.receiver")
 
 
+HELD_LIMIT: Final = 512 << 20
+"""Bytes of all bodies together of which the rest is still to come, over OTLP/HTTP."""
+
+
 class Signal(StrEnum):
     TRACES = "traces"
     LOGS = "logs"
@@ -142,6 +146,8 @@ class Intake:
         self._token = None if token is None else token.encode()
         self.counters = Counters()
         self.stopping = False
+        self._held = 0
+        """Bytes of bodies that are not whole."""
 
     @property
     def demands_token(self) -> bool:
@@ -159,6 +165,17 @@ class Intake:
                 )
         if self.stopping:
             raise self.refuse(Reason.UNAVAILABLE, "the receiver is stopping", retry_after=1.0)
+
+    def hold(self, size: int) -> None:
+        """So many bytes more of a body have come. Raises `Refused` if all bodies together are too much."""
+        if self._held + size > HELD_LIMIT:
+            text = f"the requests that are being received have more than {HELD_LIMIT} bytes"
+            raise self.refuse(Reason.UNAVAILABLE, text, retry_after=1.0)
+        self._held += size
+
+    def release(self, size: int) -> None:
+        """So many bytes of a body are held no longer."""
+        self._held -= size
 
     def refuse(self, reason: Reason, message: str, retry_after: float | None = None) -> Refused:
         """Count a refusal and return it, to be raised."""

@@ -10,6 +10,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from collector.receiver.connections import QUIET, Connections
+
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 _LOG: Final = logging.getLogger("spanbar.receiver")
@@ -22,20 +24,38 @@ Grpc = Callable[[], Awaitable[tuple[str, int]]]
 class OnePort(asyncio.Protocol):
     """The protocol of a new connection, until its first bytes say whose it is. `tunnels` has those of gRPC."""
 
-    def __init__(self, http: Http, grpc: Grpc, tunnels: "set[Tunnel]") -> None:
+    def __init__(self, http: Http, grpc: Grpc, connections: Connections, tunnels: "set[Tunnel]") -> None:
         self._http = http
         self._grpc = grpc
+        self._connections = connections
         self._tunnels = tunnels
+        self._quiet = 0
         self._transport: Any = None
         self._start = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
+        self._connections.accepted(self, transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._connections.open.discard(self)
+
+    def end_if_idle(self) -> None:
+        self._quiet += 1
+        if self._quiet >= QUIET:
+            self._transport.abort()
+
+    def shut_down(self) -> None:
+        self._transport.close()
+
+    def close(self) -> None:
+        self._transport.close()
 
     def data_received(self, data: bytes) -> None:
         self._start += data
         if PREFACE.startswith(self._start):
             return
+        self._connections.open.discard(self)
         if self._start.startswith(PREFACE):
             tunnel = Tunnel(self._transport, self._tunnels)
             tunnel.opening = asyncio.get_running_loop().create_task(tunnel.open(self._grpc, self._start))
@@ -85,11 +105,6 @@ class _End(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._other.write(data)
-
-    def eof_received(self) -> bool:
-        if self._other.can_write_eof():
-            self._other.write_eof()
-        return True
 
     def pause_writing(self) -> None:
         self._other.pause_reading()

@@ -6,7 +6,6 @@ import pytest
 
 from collector.receiver.connection import HEAD_LIMIT
 from tests.collector.receiver.connecting import BODY, PAGE, connected, page, post
-from tests.waiting import until
 
 
 async def test_a_connection_serves_one_request_after_another() -> None:
@@ -154,23 +153,3 @@ async def test_a_page_that_is_asked_for_behind_an_export_in_one_piece_has_to_be_
         assert (await client.answer())[0] == 200
         assert await client.closed()
     assert client.names == ["one"]
-
-
-async def test_connections_on_which_nothing_comes_are_closed_and_others_are_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("collector.receiver.http_server.KEEP_ALIVE", 0.05)
-    async with connected() as client:
-        await client.send(post()[:-1])
-        begun = client.reader, client.writer
-        await until(lambda: client.receiver.counters.requests == 1)
-        await client.connect()
-        await client.send(post())
-        assert (await client.answer())[0] == 200
-        assert await client.closed()
-        client.writer.close()
-
-        client.reader, client.writer = begun
-        await client.send(post()[-1:])
-        assert (await client.answer())[0] == 200
-    assert client.names == ["one", "one"]
