@@ -1,5 +1,6 @@
 """Ports that are taken: clients can connect to one as soon as it is bound, before anything is loaded to serve it."""
 
+import errno
 import socket
 from typing import Final
 
@@ -20,6 +21,18 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+def is_taken(host: str, port: int) -> bool:
+    """Whether something listens at the port already. What else may keep one from it shows when it is taken."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
 
 
 def port_of(listener: socket.socket) -> int:

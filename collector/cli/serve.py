@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,6 +20,7 @@ from collector.cli.garbage import young_collection
 from collector.cli.mapping_option import mapping_option
 from collector.cli.quantities import Duration, Size
 from collector.cli.serving import Serving, Settings
+from collector.cli.taken_ports import refuse_taken
 from collector.export.destination import DestinationError
 from collector.export.exporter import ResultExporter
 from collector.export.forward import Forwarder
@@ -27,11 +28,9 @@ from collector.export.metrics import MetricsExporter
 from collector.export.record import Recorder
 from collector.index import Limits
 from collector.journal import Journal, NoJournal, default_path
-from collector.listening import is_taken
 from collector.live.alarms import Alarm
 from collector.mapping import Claims
 from collector.receiver.loopback import is_loopback
-from evaluator.harness.ports import listener
 from evaluator.verdict import Contract
 
 _log = logging.getLogger("collector.cli.serve")
@@ -136,7 +135,7 @@ def serve(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     for noisy in ("httpx", "uvicorn", "grpc"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    _refuse_taken_ports(host, {"--http-port": http_port, "--grpc-port": grpc_port})
+    refuse_taken(host, {"--http-port": http_port, "--grpc-port": grpc_port})
     exporting = _headers("export", (*export, *metrics_export), export_header)
     settings = Settings(
         behaviors=load_behaviors(behaviors),
@@ -222,21 +221,6 @@ def _token(host: str, token: str | None, path: Path | None) -> str | None:
             "give --token-file FILE or set SPANBAR_TOKEN, or bind to 127.0.0.1"
         )
     return token
-
-
-def _refuse_taken_ports(host: str, ports: Mapping[str, int]) -> None:
-    """A second server at the ports of another would take its journal for the obstacle, or half of its ports."""
-    for option, port in ports.items():
-        try:
-            taken = port != 0 and is_taken(host, port)
-        except OSError as error:
-            raise click.UsageError(f"--host {host}: {error.strerror or error}") from error
-        if taken:
-            who = listener(port)
-            raise click.UsageError(
-                f"{option}: port {port} of {host} is taken already{f' by {who}' if who else ''}; choose another with "
-                f"{option} (0: any that is free), or stop what listens there"
-            )
 
 
 def _journal(path: Path | None, port: int, *, off: bool) -> Journal | None:

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from collector.cli.serve import serve
 from tests.collector.live.samples import BEHAVIORS
+from tests.environments import free_port
 from tests.serving import send, serving, shell, span
 
 
@@ -168,12 +169,24 @@ def test_off_loopback_telemetry_and_readers_need_the_token(tmp_path: Path) -> No
         assert [unit["id"] for unit in answer["units"]] == ["s"]
 
 
-def test_a_port_that_is_taken_is_said() -> None:
+@pytest.mark.parametrize("option", ["--http-port", "--grpc-port"])
+def test_a_port_that_is_taken_is_said_with_the_option_for_another(option: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        answer = refused("--http-port", taken.getsockname()[1], "--grpc-port", 0)
-    assert (answer.exit_code, "cannot start" in answer.stderr) == (2, True)
+        port = taken.getsockname()[1]
+        answer = refused("--http-port", 0, "--grpc-port", 0, option, port)
+    assert answer.exit_code == 2
+    assert f"{option}: port {port} of 127.0.0.1 is taken already by" in answer.stderr
+    assert f"choose another with {option}" in answer.stderr
+
+
+def test_a_second_server_is_told_of_the_port_and_not_of_the_journal(tmp_path: Path) -> None:
+    with serving(http_port=free_port(), XDG_STATE_HOME=str(tmp_path)) as server:
+        answer = refused("--http-port", server.port(), "--grpc-port", 0)
+    assert answer.exit_code == 2
+    assert f"--http-port: port {server.port()} of 127.0.0.1 is taken already" in answer.stderr
+    assert "journal" not in answer.stderr
 
 
 def test_every_option_can_be_in_the_config_file(tmp_path: Path, behaviors: Path) -> None:
