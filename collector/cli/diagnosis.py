@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from collector.cli.explanation import Arrived
 from collector.export.story import duration
+from evaluator.expectations.reason import Reason
 from evaluator.harness.clock import ticks
 from evaluator.harness.listener import Listener, TurnSent
 from evaluator.harness.outcome import Notice, RunOutcome, TurnOutcome
@@ -82,7 +83,7 @@ class Examination(Listener):
             return
         yield self._reply(outcome)
         if not self.mine and not self.others:
-            reason = next((reason for reason in outcome.reasons if reason.error), None)
+            reason = self._obstacle(outcome) if outcome.reply_ms is not None else None
             yield Finding(False, reason.text if reason else "no span arrived", reason.fix if reason else "")
             return
         yield Finding(True, f"telemetry arrived: {self._flow(outcome)}")
@@ -91,9 +92,13 @@ class Examination(Listener):
 
     def _reply(self, outcome: TurnOutcome) -> Finding:
         if outcome.reply_ms is None:
-            texts = [reason.text for reason in outcome.reasons if reason.error]
-            return Finding(False, texts[0] if texts else "the agent did not reply")
+            reason = self._obstacle(outcome)
+            return Finding(False, reason.text, reason.fix) if reason else Finding(False, "the agent did not reply")
         return Finding(True, f"it replied to the message after {duration(outcome.reply_ms)}")
+
+    @staticmethod
+    def _obstacle(outcome: TurnOutcome) -> Reason | None:
+        return next((reason for reason in outcome.reasons if reason.error), None)
 
     def _flow(self, outcome: TurnOutcome) -> str:
         replied = self._sent_at + (outcome.reply_ms or 0.0) / 1000

@@ -111,8 +111,8 @@ class LiveTurn:
 
     @property
     def incomplete(self) -> bool:
-        """Whether spans of it name parents that have not come."""
-        return bool(self._missing)
+        """Whether spans of it name parents that have not come, although it was watched to the end of its reply."""
+        return bool(self._missing) and self.reply is not None and self.reply.problem is None
 
     def works_on(self, end: float) -> bool:
         """Whether its telemetry still came shortly before `end` (ticks), where nothing more is waited for.

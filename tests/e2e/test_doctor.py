@@ -78,7 +78,7 @@ def test_an_agent_that_ends_at_a_message_is_said_to_have_ended(support: Path) ->
     )
     ran = spanbar("doctor", SPEC, cwd=support)
     assert ran.returncode == 1
-    assert "The agent has ended with exit code 3." in ran.stdout
+    assert ran.stdout.count("The agent has ended with exit code 3.") == 1
     assert "no more" in ran.stdout
     assert "fix: Let the agent answer every request" in ran.stdout
 
