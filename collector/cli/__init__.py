@@ -3,10 +3,14 @@
 import atexit
 import gc
 from importlib import import_module
+from typing import Any, Final
 
 import click
 
 from collector.cli.garbage import loading
+
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C."""
 
 VERBS = {
     "init": "Write a small support agent and its spec.",
@@ -35,6 +39,14 @@ class Verbs(click.Group):
             command = getattr(import_module(f"collector.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Click ends with 1 when a verb is interrupted before, or without, a way of its own to end."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

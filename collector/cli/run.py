@@ -25,6 +25,7 @@ from collector.cli.terminal import Terminal
 from collector.index import Index
 from evaluator.harness.listener import Listener, Listeners
 from evaluator.harness.outcome import Notice, RunOutcome, TestKey
+from evaluator.harness.process import kill_agents
 from evaluator.harness.run import run_specs
 from evaluator.harness.specrun import Options
 from evaluator.language import SpecProblems, read_spec
@@ -259,11 +260,12 @@ def _selecting(text: str | None) -> Callable[[str, str], bool] | None:
 
 
 def _interrupt(task: "asyncio.Future[RunOutcome]", ended_by: list[signal.Signals], number: signal.Signals) -> None:
-    """The first signal ends the run in order; a second one at once."""
+    """The first signal ends the run in order; with a further one, the agents get no time to end by themselves."""
     if ended_by:
-        os._exit(ENDING[number])
+        kill_agents()
+    else:
+        task.cancel()
     ended_by.append(number)
-    task.cancel()
 
 
 def _go(job: _Job) -> int:

@@ -30,6 +30,19 @@ LOG_CHECKED: Final = 0.5
 """Seconds between two looks at the size of the log."""
 
 
+_running: Final[set[int]] = set()
+"""The process groups of the agents that this process has started and not seen to their end."""
+
+
+def kill_agents() -> None:
+    """SIGKILL to every agent that runs, with all that it started, for who does not wait until they end by themselves.
+
+    May be called by the event loop at any time. What waits for them (`AgentProcess.stop`) goes on.
+    """
+    for group in _running:
+        _signal_group(group, signal.SIGKILL)
+
+
 class StartError(Exception):
     """The agent does not run. `stop` says why."""
 
@@ -74,6 +87,7 @@ class AgentProcess:
             reason = error.strerror if isinstance(error, OSError) else error
             text = f"agent.start: cannot run {self.argv[0]!r}: {reason}. Is it installed, and on the PATH?"
             raise StartError(Stop("start_not_found", text)) from None
+        _running.add(self._process.pid)
         self._bounding = asyncio.create_task(self._bound_log())
 
     @property
@@ -116,8 +130,9 @@ class AgentProcess:
                         break
                     await asyncio.sleep(pause)
         finally:
-            # Also when a second Ctrl-C cuts the waiting short.
+            # Also when the waiting is cut short.
             _signal_group(process.pid, signal.SIGKILL)
+            _running.discard(process.pid)
         await process.wait()
 
     async def _bound_log(self) -> None:

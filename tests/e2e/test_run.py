@@ -1,5 +1,6 @@
 """`spanbar run` and `spanbar check` as their users call them, on what `spanbar init` writes."""
 
+import asyncio
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import pytest
 
 from collector.receiver.files import read
 from tests.environments import free_port, spanbar
+from tests.waiting import until
 
 BEHAVIORS = """
 behaviors:
@@ -244,6 +246,31 @@ def test_an_interrupted_run_ends_its_agent_and_says_130(support: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.stdout.read()
     assert process.returncode == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((support / "agent.pid").read_text()), 0)
+
+
+STUBBORN = """
+import os, pathlib, signal
+pathlib.Path("agent.pid").write_text(str(os.getpid()))
+signal.signal(signal.SIGTERM, lambda number, frame: pathlib.Path("asked to end").touch())
+"""
+
+
+def test_a_second_interrupt_kills_an_agent_that_does_not_end_and_the_reports_are_written(support: Path) -> None:
+    agent = support / "agent.py"
+    agent.write_text(STUBBORN + agent.read_text())
+    command = [Path(sys.executable).with_name("spanbar"), "run", "--json", "found.json", "--junit", "found.xml"]
+    with subprocess.Popen(command, cwd=support, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        next(line for line in process.stdout if "agent started" in line)
+        process.send_signal(signal.SIGINT)
+        asyncio.run(until((support / "asked to end").exists))
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+    assert process.returncode == 130
+    assert json.loads((support / "found.json").read_text())["summary"]["interrupted"]
+    assert (support / "found.xml").read_text().endswith("</testsuites>\n")
     with pytest.raises(ProcessLookupError):
         os.kill(int((support / "agent.pid").read_text()), 0)
 

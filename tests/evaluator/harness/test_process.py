@@ -88,6 +88,19 @@ async def test_an_agent_that_does_not_end_is_killed(tmp_path: Path, monkeypatch:
     assert agent.exit_code == -9
 
 
+async def test_agents_that_are_killed_are_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "FLUSH_SECONDS", 600)
+    agent = started(tmp_path, STUBBORN)
+    await agent.start(os.environ)
+    await until(lambda: "ready" in agent.output())
+    stopping = asyncio.create_task(agent.stop())
+    await asyncio.sleep(0)
+    process_module.kill_agents()
+    await asyncio.wait_for(stopping, 60)
+    assert agent.exit_code == -9
+    assert process_module._running == set()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent is gone")
 async def test_an_agent_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     program = STARTS_AND_IS_KILLED.format(log=str(tmp_path / "logs" / "a.log"), folder=str(tmp_path))
