@@ -3,8 +3,11 @@
 import asyncio
 import contextlib
 import logging
+import os
 import shlex
+import signal
 from collections import deque
+from tempfile import TemporaryFile
 from typing import Any, Final
 
 import httpx
@@ -18,6 +21,8 @@ AT_ONCE: Final = 4
 WAITING: Final = 1_000
 PATIENCE: Final = 10.0
 """s that a command or a request may take."""
+COMPLAINT: Final = 500
+"""Bytes of what a command that fails has printed which are logged."""
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +33,9 @@ class Alarm:
     """Delivers results as JSON: on a command's standard input, or as the body of a POST.
 
     At most `AT_ONCE` deliveries run and `WAITING` wait; what comes on top is dropped and counted. A delivery that
-    fails or takes longer than `patience` seconds is logged and counted; it is not tried again.
+    fails or takes longer than `patience` seconds is logged and counted; it is not tried again. A command that takes
+    longer is killed with all that it started; of one that ends, the exit code decides, and what it leaves in the
+    background goes on.
     """
 
     def __init__(self, target: str, *, at_once: int = AT_ONCE, patience: float = PATIENCE) -> None:
@@ -105,26 +112,29 @@ class Alarm:
             _log.error("on-fail: %s was not told of %s: %s", self.target, payload["behavior"], problem)
 
     async def _run(self, body: bytes) -> str | None:
-        process = await asyncio.create_subprocess_exec(
-            *self._argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        try:
+        # Files and no pipes: what the command leaves in the background may hold them open, and is not waited for.
+        with TemporaryFile() as given, TemporaryFile() as complaint:
+            given.write(body)
+            given.seek(0)
+            process = await asyncio.create_subprocess_exec(
+                *self._argv,
+                stdin=given,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=complaint,
+                start_new_session=True,
+            )
             try:
-                _, complaint = await process.communicate(body)
-            except RuntimeError:  # uvloop, for a command that has closed its standard input: it may do without
-                complaint = await process.stderr.read() if process.stderr is not None else b""
                 await process.wait()
-        except asyncio.CancelledError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-            raise
-        if process.returncode == 0:
-            return None
-        return f"exit code {process.returncode}: {complaint.decode(errors='replace').strip()[:500]}"
+            except asyncio.CancelledError:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+                raise
+            if process.returncode == 0:
+                return None
+            complaint.seek(0)
+            said = complaint.read(COMPLAINT).decode(errors="replace").strip()
+            return f"exit code {process.returncode}: {said}"
 
     async def _post(self, body: bytes) -> str | None:
         if self._client is None:

@@ -1,6 +1,8 @@
 import asyncio
 import json
+import os
 import shlex
+import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -106,6 +108,49 @@ async def test_a_command_that_fails_is_logged_and_counted(
     add(heard_by(alarm), shell("git push --force"))
     await until(lambda: alarm.failed)
     assert (alarm.delivered, said in caplog.text) == (0, True)
+
+
+LOOPS = [asyncio.new_event_loop, loop_factory()]
+"""Those of the tests and of `spanbar serve`."""
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "as served"])
+def test_a_command_that_takes_too_long_is_killed_with_all_that_it_started(loop: Any, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+
+    async def ring() -> None:
+        alarm = Alarm(f"sh -c 'sleep 4321 & echo $! > {started}; wait'", patience=1)
+        alarm.ring({"behavior": "b"})
+        await until(lambda: alarm.failed)
+        await until(lambda: not alive(int(started.read_text())))
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(ring())
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=["asyncio", "as served"])
+def test_what_a_command_leaves_in_the_background_is_not_waited_for(loop: Any, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+
+    async def ring() -> Alarm:
+        alarm = Alarm(f"sh -c 'sleep 4322 & echo $! > {started}; exit 0'", patience=60)
+        alarm.ring({"behavior": "b"})
+        await until(lambda: alarm.delivered, limit=50)
+        return alarm
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        alarm = runner.run(ring())
+    left = int(started.read_text())
+    assert alive(left)
+    os.kill(left, signal.SIGKILL)
+    assert (alarm.delivered, alarm.failed) == (1, 0)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 async def test_a_target_that_is_not_there_or_refuses_is_logged_and_counted(
