@@ -29,10 +29,10 @@ class Clipped:
         """How many texts of `items` are longer than what a regex sees, where no match was found; "" for none."""
         numbers = dict.fromkeys(self.fields, 0)
         for item in items:
-            if self.rest(item) is False or self.whole(item) is not False:
-                continue
-            for field in self.fields:
-                numbers[field] += is_clipped(item, field)
+            clipped = [field for field in self.fields if is_clipped(item, field)]
+            if clipped and self.rest(item) is not False and self.whole(item) is False:
+                for field in clipped:
+                    numbers[field] += 1
         counted = [f"{number} {field}{'' if number == 1 else 's'}" for field, number in numbers.items() if number]
         if not counted:
             return ""

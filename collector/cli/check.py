@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from time import time_ns
+from typing import Final
 
 import click
 from rich.console import Console
@@ -28,6 +29,9 @@ from collector.receiver.files import STDIN, FileProblem, read
 from evaluator.behaviors import Program
 from evaluator.harness.outcome import RunOutcome, unverified
 from evaluator.verdict import Contract
+
+STEP: Final = 1 << 18
+"""Bytes of a file after which the progress bar moves: moving it takes as long as reading a small span."""
 
 
 @click.command()
@@ -101,11 +105,12 @@ def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
     """Read all files into the pipeline; what could not be read comes back as a clause, or ""."""
     problems: list[FileProblem] = []
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    seen = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not seen) as progress:
         for path in traces:
             task = progress.add_task(path.name, total=_size(path))
             try:
-                for batch in read(path, problems.append, partial(_advance, progress, task)):
+                for batch in read(path, problems.append, partial(_advance, progress, task) if seen else None):
                     pipeline.receive(batch)
             except FileProblem as problem:
                 problems.append(problem)
@@ -117,7 +122,8 @@ def _feed(pipeline: Pipeline, traces: Sequence[Path], console: Console) -> str:
 
 
 def _advance(progress: Progress, task: TaskID, position: int) -> None:
-    progress.update(task, completed=position)
+    if position - progress.tasks[task].completed >= STEP:
+        progress.update(task, completed=position)
 
 
 def _size(path: Path) -> int | None:

@@ -30,7 +30,14 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            _age()
             gc.enable()
+
+
+def _age() -> None:
+    """Count all that there is as old. Else the next new object has all that was kept walked over at once."""
+    gc.freeze()
+    gc.unfreeze()
 
 
 @contextmanager
@@ -38,7 +45,7 @@ def loading() -> Iterator[None]:
     """For loading modules, which stay as long as the process: nothing is looked for in them, then or later."""
     with no_collection():
         yield
-        gc.freeze()
+    gc.freeze()
 
 
 @contextmanager

@@ -30,6 +30,14 @@ def test_nothing_is_collected_while_files_are_read() -> None:
     assert gc.isenabled()
 
 
+def test_what_was_kept_meanwhile_is_not_walked_over_at_the_end(full_passes: list[int]) -> None:
+    with no_collection():
+        kept: list[list[int]] = [[] for _ in range(10 * gc.get_threshold()[0])]
+        assert gc.get_count()[0] >= len(kept)
+    assert gc.get_count()[0] < gc.get_threshold()[0]
+    assert (full_passes, gc.get_freeze_count()) == ([], 0)
+
+
 def test_what_was_loaded_is_not_looked_at_again() -> None:
     gc.unfreeze()
     with loading():
