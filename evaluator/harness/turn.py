@@ -358,4 +358,6 @@ class LiveTurn:
         return None
 
     def _blind(self) -> Reason:
+        if self._unreadable:
+            return unverifiable("not_observed", "Nothing that came and could be read is of this message.")
         return self._around.observation.not_observed(self._mark, self._until, self._around.attribution.collides(self))

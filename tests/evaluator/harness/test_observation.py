@@ -151,6 +151,17 @@ async def test_telemetry_that_cannot_be_read_is_an_error_of_its_test_only() -> N
     assert codes(outcome) == ["trace_unreadable"]
 
 
+async def test_where_all_telemetry_is_unreadable_nobody_says_that_none_came() -> None:
+    async def agent(message: Message) -> str:
+        message.world.garble("line 1 is no JSON")
+        return "ok"
+
+    async with World(agent) as world:
+        outcome = await world.run([FORBIDS], settle_time=20)
+    assert codes(outcome) == ["trace_unreadable", "not_observed"]
+    assert "Nothing that came and could be read is of this message." in outcome.tests[0].reasons[1].text
+
+
 @pytest.mark.parametrize(("test", "status"), [(FORBIDS, E), (CALLS, E), (ANSWERS, P)])
 async def test_a_call_that_was_asked_for_and_shows_nowhere_may_have_run(test: dict[str, Any], status: Status) -> None:
     async def agent(message: Message) -> str:
