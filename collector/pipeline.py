@@ -28,6 +28,7 @@ class Pipeline:
         self.suspects = Suspects()
         self._watchers: list[Watcher] = []
         self._followers: list[Callable[[Sequence[bytes]], None]] = []
+        self._listeners: list[Callable[[str], None]] = []
         self._emptied: list[str] = []
         """Sessions whose last item turned out to be another's."""
         if self.assembly.visibility is not None:
@@ -42,6 +43,10 @@ class Pipeline:
         """Tell `follower` after each batch of which traces it had something new (see `Assembled.touched`)."""
         self._followers.append(follower)
 
+    def on_unreadable(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` why (a clause), whenever there is no telling what some telemetry stands for."""
+        self._listeners.append(listener)
+
     def receive(self, batch: Batch) -> None:
         batch = without_own_output(batch)
         if self.oversize is not None:
@@ -54,7 +59,9 @@ class Pipeline:
                 self.index.withdraw(seen)
         self.index.apply(assembled.changes, share=_share(batch))
         self._open_emptied()
-        for session, job, cause in assembled.losses:
+        if assembled.unread:
+            self.index.cut_open(assembled.unread)
+        for session, job, cause, _ in assembled.losses:
             if session is not None:
                 self.index.cut(UnitKey(UnitKind.SESSION, session), cause)
             if job is not None:
@@ -68,6 +75,9 @@ class Pipeline:
             watcher.observe(assembled.sightings, assembled.changes)
         for follower in self._followers:
             follower(assembled.touched)
+        for cause in {loss.cause for loss in assembled.losses if loss.unreadable} | {assembled.unread} - {""}:
+            for listener in self._listeners:
+                listener(cause)
 
     def lose(self, batch: Batch, cause: str) -> None:
         """The batch, or a part of it, could not be taken: what it names, now or later, is not whole."""

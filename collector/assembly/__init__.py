@@ -5,7 +5,8 @@ call, what the model asked for, approvals. The items are the same for every orde
 and what is delivered twice counts once.
 """
 
-from collector.assembly.assembly import Assembled, Assembly
+from collector.assembly.assembled import Assembled
+from collector.assembly.assembly import Assembly
 from collector.assembly.explained import ExplainedCall, Ignored, Layer
 
 __all__ = ["Assembled", "Assembly", "ExplainedCall", "Ignored", "Layer"]

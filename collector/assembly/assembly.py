@@ -1,18 +1,20 @@
 """The assembly itself: what happens to each span, log record and trace-contract record."""
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from collector import conventions
 from collector.assembly import columns, tree
+from collector.assembly.assembled import Assembled
 from collector.assembly.columns import DIFF_KEY, TOOL_KINDS
-from collector.assembly.derived import CHECKOUT_KEYS, checkouts
+from collector.assembly.derived import CHECKOUTS, checkouts
 from collector.assembly.executions import Execution
 from collector.assembly.joins import Joins
 from collector.assembly.known import Known
 from collector.assembly.logs import log_id, part_of, raised_in
-from collector.assembly.losses import NAMELESS, Loss, Losses, events_dropped
+from collector.assembly.losses import NAMELESS, Losses, events_dropped, surviving
+from collector.assembly.origins import Origins
 from collector.assembly.owners import (
     NAMED,
     Happening,
@@ -27,35 +29,20 @@ from collector.assembly.repeated import fingerprint_of, is_sent_again, with_deri
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
-from collector.assembly.tree import EMPTY, SIGNIFICANT, Context, Node, OwnContexts, Trace, own_context, shared_context
+from collector.assembly.tree import SIGNIFICANT, Context, Node, Trace, own_context, shared_context
 from collector.assembly.unheard import unheard_request
-from collector.assembly.visibility import Sight, Visibility
+from collector.assembly.visibility import Visibility
 from collector.conventions import coding_agents, hangar, trace_contract
 from collector.conventions.reading import Reading, Role
-from collector.telemetry import KIND_SERVER, Batch, LogRecord, Resource, Scope, Span, SpanEvent
+from collector.telemetry import KIND_SERVER, Batch, LogRecord, Span, SpanEvent
 from evaluator.harness.sighting import Sighting
 from evaluator.items import UNREADABLE_NAME, Change
 
 if TYPE_CHECKING:
     from collector.mapping import Claims
 
-CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
 MARKS: Final = conventions.KEYS | columns.KEYS | tree.KEYS | CHECKOUTS | {DIFF_KEY}
 """The attributes that decide what has to be looked at in a span at all; they are found in one pass over it."""
-
-
-@dataclass(slots=True)
-class Assembled:
-    """What a batch did: to items, and which spans were in it (those that came before are not among them)."""
-
-    changes: list[Change] = field(default_factory=list)
-    sightings: list[Sighting] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
-    """What is known to be missing of sessions and jobs, or is unreadable: none of them is whole."""
-    sights: list[Sight] = field(default_factory=list)
-    """Of which sessions tool calls cannot be seen or again can, where the assembly is `watched`."""
-    touched: tuple[bytes, ...] = ()
-    """The traces that something new is of, and parts of what is in none, where the assembly is `watched`."""
 
 
 class Assembly(Known):
@@ -69,18 +56,15 @@ class Assembly(Known):
         """
         super().__init__()
         self._mapping = mapping
+        self._origins = Origins()
         self.visibility = Visibility(self._traces) if watched else None
         self._placed: dict[Owner, None] = {}
         """Owners that are new, or whose ancestors are."""
         self._dirty: dict[Owner, None] = {}
         """Owners whose items may have changed."""
         self._joins = Joins(self._dirty.setdefault)
-        self._plain = PlainCalls(self._trace, self._context_of, self._joins.holding)
+        self._plain = PlainCalls(self._trace, self._origins.context_of, self._joins.holding)
         self._sessions = Sessions(self._dirty.setdefault)
-        self._shared: tuple[Scope | None, Context] = (None, EMPTY)
-        self._contexts = OwnContexts()
-        self._folders: tuple[Resource | None, tuple[str, ...]] = (None, ())
-        """The last resource, and the checkouts that it names."""
         self._losses = Losses()
         self._records = 0
 
@@ -88,39 +72,51 @@ class Assembly(Known):
         """Take in a batch, in any order with any other. `sight` is false where nobody looks at the sightings."""
         assembled = Assembled()
         sightings = assembled.sightings if sight else None
-        take = self._plain.take if self._mapping is None else _nothing
-        for span in batch.spans:
-            item = take(span)
-            if item is None:
-                self._add_span(span, sightings)
-                continue
-            assembled.changes.append(Change(None, item))
-            if self.visibility is not None:
-                self.visibility.taken(span.trace_id, item)
-            if sightings is not None:
-                sightings.append(of_span(span, hangar.read(span)))
-        for log in batch.logs:
-            self._add_log(log)
-        for record in batch.records:
-            assembled.sightings.append(self._add_record(record))
+        for span, error in surviving(batch.spans, partial(self._add_spans, assembled.changes, sightings)):
+            self._losses.fail(error, self._unread(span))
+        for log, error in surviving(batch.logs, self._add_logs):
+            self._losses.fail(error, _unread_log(log))
+        for _, error in surviving(batch.records, partial(self._add_records, assembled.sightings)):
+            self._losses.fail(error)
         self._register()
         self._joins.settle()
-        for owner in self._affected():
-            assembled.changes.extend(changes_of(owner))
+        for owner, error in surviving(self._affected(), partial(_bring_up_to_date, assembled.changes)):
+            self._losses.fail(error, getattr(owner, "node", None))
         if self.visibility is not None:
             assembled.touched = tuple(self.visibility.touched)
             assembled.sights = self.visibility.settle(self._dirty)
         self._dirty.clear()
-        assembled.losses = self._losses.told()
+        assembled.losses, assembled.unread = self._losses.told(), self._losses.failed()
         return assembled
+
+    def _add_spans(self, changes: list[Change], sightings: list[Sighting] | None, spans: Iterator[Span]) -> None:
+        take = self._plain.take if self._mapping is None else _nothing
+        for span in spans:
+            item = take(span)
+            if item is None:
+                self._add_span(span, sightings)
+                continue
+            changes.append(Change(None, item))
+            if self.visibility is not None:
+                self.visibility.taken(span.trace_id, item)
+            if sightings is not None:
+                sightings.append(of_span(span, hangar.read(span)))
+
+    def _add_logs(self, logs: Iterator[LogRecord]) -> None:
+        for log in logs:
+            self._add_log(log)
+
+    def _add_records(self, sightings: list[Sighting], records: Iterator[Mapping[str, Any]]) -> None:
+        for record in records:
+            sightings.append(self._add_record(record))
 
     def _register(self) -> None:
         """Register whoever is new or below something new, and the plain calls that may have taken up a held one."""
         while self._placed:
             placed = list(self._placed)
             self._placed.clear()
-            for owner in placed:
-                owner.register()
+            for owner, error in surviving(placed, _register):
+                self._losses.fail(error, getattr(owner, "node", None))
             for trace in self._plain.beside_held():
                 self._add_plain(trace)
 
@@ -172,14 +168,13 @@ class Assembly(Known):
             reading = conventions.read(span, marks)
         node = Node(trace.id, span.span_id)
         node.fingerprint = fingerprint
-        context = self._shared_context(span)
-        if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
-            context = self._contexts.of(attributes, reading, context)
-        node.context = context
+        node.context = self._origins.own_context(span, reading, marks)
         if reading is not None:
             self._declare(reading.declares)
+            if reading.unreadable:
+                self._losses.add(node, reading.unreadable, unreadable=True)
             if reading.claimed:
-                node.context = _as_claimed(context, reading)
+                node.context = _as_claimed(node.context, reading)
             node.role, node.agent_name = reading.role, reading.agent
             if reading.role is not Role.MODEL:
                 trace.framed = True
@@ -206,6 +201,16 @@ class Assembly(Known):
         self._place(trace, node, span.parent_id)
         if sightings is not None:
             sightings.append(of_span(span, reading))
+
+    def _unread(self, span: Span) -> Node:
+        """A node for a span that could not be read, so that its loss counts for the session that it is of."""
+        trace = self._trace(span.trace_id)
+        node = trace.nodes.get(span.span_id)
+        if node is None:
+            node = Node(trace.id, span.span_id)
+            node.context = self._origins.context_of(span)
+            self._place(trace, node, span.parent_id)
+        return node
 
     def _add_plain(self, trace: Trace, *span_ids: bytes) -> None:
         """Add plain calls of a trace as other spans are, as something else speaks of them: these, or all."""
@@ -240,7 +245,7 @@ class Assembly(Known):
                 execution.unasked = trace.unasked
                 trace.unanswered.append(execution)
             if facts.name in TOOL_KINDS:
-                execution.folders = self._folders_of(span, marks)
+                execution.folders = self._origins.folders_of(span, marks)
             node.owners = (execution,)
             if not trace.has_tools:
                 trace.has_tools = True
@@ -268,11 +273,13 @@ class Assembly(Known):
         reading = coding_agents.read_event(event, span)
         if reading is not None:
             beside = Node(span.trace_id, span.span_id)
-            beside.context = own_context(event.attributes, reading, self._shared_context(span))
+            beside.context = own_context(event.attributes, reading, self._origins.shared_context(span))
             yield self._reported(beside, index, reading, "tool-span", event)
 
     def _own_messages(self, node: Node, trace: Trace, reading: Reading, times: tuple[int, int]) -> Messages:
         self._add_plain(trace)
+        if any(asked.name == UNREADABLE_NAME for asked in reading.asked):
+            self._losses.add(node, NAMELESS)
         messages = Messages(node, trace, reading, times, self._joins)
         node.owners = (messages,)
         trace.messages.append(messages)
@@ -353,24 +360,23 @@ class Assembly(Known):
             trace = self._traces[trace_id] = Trace(trace_id)
         return trace
 
-    def _folders_of(self, span: Span, marks: Set[str]) -> tuple[str, ...]:
-        """The checkouts that the span names, or its resource."""
-        resource = span.resource
-        if not CHECKOUTS.isdisjoint(marks):
-            return checkouts(span.attributes, resource.attributes)
-        if self._folders[0] is not resource:
-            self._folders = (resource, checkouts(resource.attributes))
-        return self._folders[1]
 
-    def _context_of(self, span: Span) -> Context:
-        """What the span says itself, or its scope or resource."""
-        return self._contexts.of(span.attributes, None, self._shared_context(span))
+def _unread_log(log: LogRecord) -> Node:
+    """The same for a log record, by what it says itself."""
+    node = Node(log.trace_id, b"")
+    node.context = own_context(log.attributes, None, shared_context(log.scope.attributes, log.resource.attributes))
+    node.settled = True
+    return node
 
-    def _shared_context(self, span: Span) -> Context:
-        scope = span.scope
-        if self._shared[0] is not scope:
-            self._shared = (scope, shared_context(scope.attributes, span.resource.attributes))
-        return self._shared[1]
+
+def _register(owners: Iterator[Owner]) -> None:
+    for owner in owners:
+        owner.register()
+
+
+def _bring_up_to_date(changes: list[Change], owners: Iterator[Owner]) -> None:
+    for owner in owners:
+        changes.extend(changes_of(owner))
 
 
 def _nothing(span: Span) -> None:

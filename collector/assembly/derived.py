@@ -15,6 +15,7 @@ from evaluator.items import Item, Json, NotRecorded
 
 CHECKOUT_KEYS: Final = ("hangar.checkout", "workspace.host_paths", "process.working_directory")
 """Where the checkout is: of the record, or its resource. The first is what users set, the second Claude Code's."""
+CHECKOUTS: Final = frozenset(CHECKOUT_KEYS)
 DERIVED_KINDS: Final = frozenset({"shell", "edit", "read"})
 
 UNTOLD: Final = NotRecorded("what the command does is not told by its text")

@@ -4,11 +4,11 @@ Approval means two traces in every framework (corpus/CONVENTIONS.md, section 3, 
 name, the arguments and the conversation do (5.1, step 8).
 """
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from collector.assembly.timeline import Timeline
+from collector.conventions.payload import as_text
 from evaluator.items import NotRecorded
 
 if TYPE_CHECKING:
@@ -90,4 +90,4 @@ class HeldCalls:
 
 def _arguments(execution: "Execution") -> str:
     args = execution.facts.args
-    return "" if isinstance(args, NotRecorded) else json.dumps(args, sort_keys=True, default=str)
+    return "" if isinstance(args, NotRecorded) else as_text(args, sort_keys=True)

@@ -60,6 +60,7 @@ class RunTelemetry:
     def pipeline(self) -> "Pipeline":
         pipeline = self._make_pipeline()
         pipeline.watch(self)
+        pipeline.on_unreadable(self._tell)
         return pipeline
 
     @property

@@ -7,9 +7,9 @@ of its event in `event.name` (`tool_result`) and the full one as its body (`clau
 from collections.abc import Mapping
 from typing import Final
 
-from collector.conventions.payload import arguments, decoded, tool_name
+from collector.conventions.payload import arguments, decoded, identifier, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
-from collector.conventions.reports import CallReport, Report, decision_of
+from collector.conventions.reports import CallReport, Report, began, decision_of
 from collector.telemetry import STATUS_ERROR, Attributes, LogRecord, Span
 from evaluator.items import CallStatus, Json, NotRecorded
 
@@ -30,7 +30,6 @@ CUT: Final = NotRecorded("Claude Code cuts arguments of more than 512 characters
 REDACTED: Final = "<REDACTED>"
 HIDDEN_MCP: Final = "mcp_tool"
 """What stands for the name of every MCP tool where tool details are not logged."""
-_MS: Final = 1_000_000
 
 
 def read_log(log: LogRecord, name: str) -> Reading:
@@ -84,12 +83,11 @@ def _result(attributes: Attributes, time: int) -> CallReport:
     if failed:
         facts.status = CallStatus.ERROR
         facts.error, facts.error_from = (DETAILS, "") if error is None else (str(error), error_from)
-    duration = _whole(attributes.get("duration_ms")) or 0
     return CallReport(
         _id(attributes),
         facts,
         ran=True,
-        started=time - duration * _MS,
+        started=began(time, attributes.get("duration_ms")),
         ended=time,
         columns=_columns(facts.name, _parameters(attributes)),
     )
@@ -191,13 +189,12 @@ def _first(attributes: Attributes, *keys: str) -> tuple[Json, str]:
 
 
 def _id(attributes: Attributes) -> str | None:
-    value = attributes.get("tool_use_id")
-    return None if value is None else str(value)
+    return identifier(attributes.get("tool_use_id"))
 
 
 def _whole(value: Json) -> int | None:
     """An integer; the events write some of theirs as text."""
     try:
         return None if value is None or isinstance(value, bool) else int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last for an infinite one
         return None

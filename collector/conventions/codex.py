@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from collector.conventions.payload import arguments, decoded, tool_name
+from collector.conventions.payload import arguments, decoded, identifier, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
-from collector.conventions.reports import DENIED, CallReport, Report, decision_of
+from collector.conventions.reports import DENIED, CallReport, Report, began, decision_of
 from collector.telemetry import Attributes
 from evaluator.items import CallStatus, Json, NotRecorded
 
@@ -40,7 +40,6 @@ _UNKNOWN: Final = ("unsupported call", "unsupported custom tool call", "failed t
 """How it begins of a call that there is no tool for: it was asked for and never ran."""
 
 _EXITED: Final = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)$", re.MULTILINE)
-_MS: Final = 1_000_000
 
 
 def read(attributes: Attributes, name: str, time: int, place: str) -> Reading | None:
@@ -106,13 +105,12 @@ def _result(attributes: Attributes, time: int) -> CallReport:
     if failed or _exit_code(facts.result, text):
         facts.status, facts.error_from = CallStatus.ERROR, "output"
         facts.error = text if text else NotRecorded("the event says that the call failed and not how")
-    duration = int(attributes.get("duration_ms") or 0)
     return CallReport(
         _id(attributes),
         facts,
         ran=ran,
         never_ran=not ran,
-        started=time - duration * _MS,
+        started=began(time, attributes.get("duration_ms")),
         ended=time,
         decision=decision,
         decider="policy" if decision else "",
@@ -135,5 +133,4 @@ def _columns(attributes: Attributes, name: str) -> dict[str, Json]:
 
 
 def _id(attributes: Attributes) -> str | None:
-    value = attributes.get("call_id")
-    return None if value is None else str(value)
+    return identifier(attributes.get("call_id"))

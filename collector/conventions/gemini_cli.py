@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from collector.conventions.logs import DETAILS
+from collector.conventions.messages import text_or_none
 from collector.conventions.payload import arguments, decoded, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
-from collector.conventions.reports import DENIED, CallReport, Report, decision_of
+from collector.conventions.reports import DENIED, CallReport, Report, began, decision_of
 from collector.telemetry import Attributes
 from evaluator.items import CallStatus, Json, NotRecorded
 
@@ -24,7 +25,6 @@ NO_ERROR: Final = NotRecorded("the event says that the call failed and not how")
 
 _REFUSED: Final = frozenset({"policy_violation", "execution_denied"})
 _NEVER_RAN: Final = frozenset({"tool_not_registered", "invalid_tool_params"})
-_MS: Final = 1_000_000
 
 
 def repeats(attributes: Attributes, name: str) -> bool:
@@ -47,7 +47,7 @@ def read(attributes: Attributes, name: str, time: int) -> Reading:
 
 def _call(attributes: Attributes, time: int) -> CallReport:
     name = tool_name(attributes.get("function_name"))
-    error_type = attributes.get("error_type") or attributes.get("error.type")
+    error_type = text_or_none(attributes.get("error_type") or attributes.get("error.type"))
     failed = str(attributes.get("success")).lower() == "false" or _exited_badly(attributes)
     facts = ToolFacts(name, arguments(attributes.get("function_args"), NO_ARGUMENTS), NO_RESULT)
     facts.name_from, facts.args_from = "function_name", "function_args"
@@ -59,14 +59,13 @@ def _call(attributes: Attributes, time: int) -> CallReport:
     decider = str(attributes.get("decision") or "")
     if error_type in _REFUSED:
         decision, decider = DENIED, "policy"
-    duration = attributes.get("duration_ms")
     ran = decision != DENIED and error_type not in _NEVER_RAN
     return CallReport(
         None,
         facts,
         ran=ran,
         never_ran=not ran,
-        started=time - int((duration if isinstance(duration, int | float) else 0) * _MS),
+        started=began(time, attributes.get("duration_ms")),
         ended=time,
         decision=decision,
         decider=decider,

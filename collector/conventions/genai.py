@@ -10,8 +10,8 @@ from typing import Any, Final
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import failure, suspension
 from collector.conventions.messages import read_messages, text_or_none
-from collector.conventions.payload import NO_RESULT, arguments, decoded, lost, missing_result, tool_name
-from collector.conventions.reading import Reading, Role, ToolFacts
+from collector.conventions.payload import NO_RESULT, arguments, decoded, identifier, lost, missing_result, tool_name
+from collector.conventions.reading import Reading, Role, ToolFacts, unreadable
 from collector.conventions.switches import GENAI, is_instrumentation, switch_of
 from collector.telemetry import Span
 from evaluator.items import CallStatus, Json, NotRecorded
@@ -81,7 +81,7 @@ def read_tool(
     if args is None or result is None:
         missing = lost(span, absent or (switch_of(span) if is_instrumentation(span) else NO_ATTRIBUTE))
     error, error_from = failure(span)
-    call_id = attributes.get("gen_ai.tool.call.id")
+    call_id = identifier(attributes.get("gen_ai.tool.call.id"))
     return ToolFacts(
         name=tool_name(name),
         args={} if args == NO_ARGUMENTS else arguments(args, missing),
@@ -90,7 +90,7 @@ def read_tool(
         else decoded(result),
         error=error,
         status=_OK if error is None else _ERROR,
-        call_id=None if call_id is None or call_id in UNSPECIFIED else str(call_id),
+        call_id=None if call_id in UNSPECIFIED else call_id,
         name_from=name_from,
         args_from=args_from,
         result_from=result_from,
@@ -115,9 +115,9 @@ def name_of(span_name: str) -> str:
 
 def read_operation(span: Span, convention: str, operation: Any, absent: NotRecorded | None = None) -> Reading | None:
     """A span of any other operation of these conventions; None when it is none that matters here."""
-    role = ROLES.get(operation)
+    role = ROLES.get(operation) if isinstance(operation, str) else None
     if role is None:
-        return None
+        return None if operation is None or isinstance(operation, str) else unreadable(convention, OPERATION)
     attributes = span.attributes
     reading = Reading(convention, role, agent=text_or_none(attributes.get("gen_ai.agent.name")))
     if role is _MODEL:

@@ -5,8 +5,8 @@ from typing import Final
 
 from collector.conventions import genai
 from collector.conventions.definitions import declared
-from collector.conventions.messages import after_last, is_denial, mappings, shown, text_or_none
-from collector.conventions.payload import arguments, decoded
+from collector.conventions.messages import after_last, is_denial, mappings, shown
+from collector.conventions.payload import arguments, decoded, identifier, tool_name
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import ADK_OLD, GENAI
 from collector.conventions.wrappings import unwrap_result
@@ -72,7 +72,7 @@ def _asked(response: Json) -> Iterator[Asked]:
     content = response.get("content") if isinstance(response, Mapping) else None
     for call in _parts(content, "function_call"):
         args = arguments(call.get("args", {}), ADK_OLD)
-        yield Asked(str(call.get("name")), args, text_or_none(call.get("id")), RESPONSE)
+        yield Asked(tool_name(call.get("name")), args, identifier(call.get("id")), RESPONSE)
 
 
 def _read_request(request: Json, reading: Reading) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from collector.conventions.exceptions import failure
-from collector.conventions.payload import arguments, decoded, lost, tool_name
+from collector.conventions.payload import arguments, decoded, identifier, lost, tool_name
 from collector.conventions.reading import Reading, Role, ToolFacts
 from collector.telemetry import Span
 from evaluator.items import CallStatus, Json, NotRecorded
@@ -49,7 +49,7 @@ def read(span: Span) -> Reading:
         result_of(result, output, lost(span, NO_RESULT)),
         error,
         _OK if error is None else _ERROR,
-        get("gen_ai.tool.call.id"),
+        identifier(get("gen_ai.tool.call.id")),
         name_from,
         args_from,
         result_from,

@@ -5,8 +5,8 @@ from typing import Final
 
 from collector.conventions import genai
 from collector.conventions.messages import mappings, read_attributes, text_or_none
-from collector.conventions.payload import arguments, decoded
-from collector.conventions.reading import Asked, Reading, Role
+from collector.conventions.payload import arguments, decoded, identifier, tool_name
+from collector.conventions.reading import Asked, Reading, Role, unreadable
 from collector.conventions.switches import MASTRA
 from collector.telemetry import Span
 from evaluator.items import Json
@@ -30,7 +30,7 @@ _SESSIONS: Final = tuple(
 
 def read(span: Span) -> Reading:
     attributes = span.attributes
-    kind = str(attributes.get(KEY))
+    kind = attributes.get(KEY)
     if kind in ("tool_call", "mcp_tool_call"):
         facts = genai.read_tool(
             span,
@@ -41,6 +41,8 @@ def read(span: Span) -> Reading:
         facts.kind = "mcp" if kind == "mcp_tool_call" else None
         facts.unfinished = False
         reading = Reading(NAME, Role.TOOL, facts)
+    elif not isinstance(kind, str):
+        reading = unreadable(NAME, KEY)
     else:
         reading = Reading(NAME, ROLES.get(kind, Role.OTHER), agent=text_or_none(attributes.get("gen_ai.agent.name")))
         if reading.role is Role.MODEL or STEP_OUTPUT in attributes:
@@ -57,4 +59,4 @@ def _asked(output: Json) -> Iterator[Asked]:
         inner = call.get("payload")
         said = inner if isinstance(inner, Mapping) else call
         args = arguments(said.get("args", said.get("input")), MASTRA)
-        yield Asked(str(said.get("toolName")), args, text_or_none(said.get("toolCallId")), STEP_OUTPUT)
+        yield Asked(tool_name(said.get("toolName")), args, identifier(said.get("toolCallId")), STEP_OUTPUT)

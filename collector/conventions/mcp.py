@@ -4,7 +4,7 @@ from typing import Final
 
 from collector.conventions import genai
 from collector.conventions.payload import tool_name
-from collector.conventions.reading import Reading, Role
+from collector.conventions.reading import Reading, Role, unreadable
 from collector.conventions.switches import MCP
 from collector.telemetry import Span
 
@@ -14,7 +14,10 @@ KEY: Final = "mcp.method.name"
 
 def read(span: Span) -> Reading:
     """A call of a tool; every other method is protocol. `mcp.session.id` is a transport's and no conversation's."""
-    if span.attributes.get(KEY) != "tools/call":
+    method = span.attributes.get(KEY)
+    if not isinstance(method, str):
+        return unreadable(NAME, KEY)
+    if method != "tools/call":
         return Reading(NAME, Role.OTHER)
     facts = genai.read_tool(span, absent=MCP)
     if facts.name_from == "span name":

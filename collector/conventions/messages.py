@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from collector.conventions.definitions import declared
-from collector.conventions.payload import arguments, decoded, lost
+from collector.conventions.payload import arguments, decoded, identifier, lost, tool_name
 from collector.conventions.reading import Asked, Reading, Shown
 from collector.telemetry import Attributes, Span
 from evaluator.items import Json, NotRecorded
@@ -71,7 +71,7 @@ def asked_in(messages: Json, source: str) -> Iterator[Asked]:
         for part in parts:
             if part.get("type") == "tool_call":
                 args = arguments(part.get("arguments"), NOT_SAID)
-                yield Asked(str(part.get("name")), args, text_or_none(part.get("id")), source, held)
+                yield Asked(tool_name(part.get("name")), args, identifier(part.get("id")), source, held)
             elif part.get("type") == "text":
                 for args_text, call_id, name in _REPR.findall(str(part.get("content") or "")):
                     yield Asked(name, arguments(args_text, NOT_SAID), call_id, source)
@@ -132,7 +132,7 @@ def tool_calls(message: Json, source: str, absent: NotRecorded = NOT_SAID) -> It
         function = call.get("function")
         if isinstance(function, Mapping):
             args = arguments(function.get("arguments"), absent)
-            yield Asked(str(function.get("name")), args, text_or_none(call.get("id")), source)
+            yield Asked(tool_name(function.get("name")), args, identifier(call.get("id")), source)
 
 
 def after_last(messages: Sequence[_Message], is_mark: Callable[[_Message], bool]) -> Sequence[_Message]:

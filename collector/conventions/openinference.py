@@ -17,11 +17,12 @@ from collector.conventions.payload import (
     arguments,
     as_text,
     decoded,
+    identifier,
     lost,
     missing_result,
     tool_name,
 )
-from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
+from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts, unreadable
 from collector.conventions.switches import OPENINFERENCE
 from collector.conventions.wrappings import unwrap_arguments, unwrap_result
 from collector.telemetry import Attributes, Span
@@ -49,8 +50,10 @@ def read(span: Span) -> Reading | None:
     elif kind == "LLM":
         reading = Reading(NAME, Role.MODEL)
         _messages(span, reading)
+    elif not isinstance(kind, str):
+        reading = unreadable(NAME, KIND)
     else:
-        reading = Reading(NAME, ROLES.get(str(kind), Role.OTHER), agent=text_or_none(attributes.get("agent.name")))
+        reading = Reading(NAME, ROLES.get(kind, Role.OTHER), agent=text_or_none(attributes.get("agent.name")))
         reading.declares = _tool_names(attributes)
         if kind == "AGENT" and "crew_key" in attributes:
             reading.blind = CREW
@@ -112,7 +115,7 @@ def _held(span: Span) -> str:
 
 def _output(output: Json, attributes: Attributes, absent: NotRecorded) -> tuple[Json | NotRecorded, bool, str | None]:
     """The result, whether it says that the call failed, and the call's id."""
-    call_id = next((str(value) for key in _IDS if (value := attributes.get(key)) is not None), None)
+    call_id = next((value for key in _IDS if (value := identifier(attributes.get(key))) is not None), None)
     if output is None:
         return absent, False, call_id
     if output == REDACTED:
@@ -157,7 +160,7 @@ def _calls(attributes: Attributes, message: str) -> Iterator[Asked]:
         # An empty mapping of arguments is left out by the instrumentations.
         given = attributes.get(f"{prefix}.function.arguments")
         args = {} if given is None else arguments(given, OPENINFERENCE)
-        yield Asked(str(name), args, text_or_none(attributes.get(f"{prefix}.id")), message)
+        yield Asked(tool_name(name), args, identifier(attributes.get(f"{prefix}.id")), message)
         position += 1
 
 

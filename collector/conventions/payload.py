@@ -17,6 +17,8 @@ from evaluator.items import UNREADABLE_NAME, Json, NotRecorded
 
 REDACTED: Final = "__REDACTED__"
 _HUGE_INTEGER = re.compile(r"[0-9]{19}")
+_UNPRINTABLE_INTEGER: Final = re.compile(r"0[xob][0-9a-f_]{1000}", re.IGNORECASE)
+"""An integer of so many digits that Python refuses to write it in decimal."""
 _SCALAR_STARTS: Final = frozenset('"-0123456789')
 _WORDS: Final[Mapping[str, Json]] = {"true": True, "false": False, "null": None}
 _BLANKS: Final = " \t\r\n"
@@ -57,6 +59,8 @@ def _parsed_slowly(text: str) -> Json:
 
 def literal(text: str) -> Json:
     """The value of a Python literal. Raises ValueError."""
+    if _UNPRINTABLE_INTEGER.search(text):
+        raise ValueError("an integer has too many digits")
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
@@ -153,6 +157,13 @@ def tool_name(value: Json) -> str:
     return value if isinstance(value, str) and value.strip() else UNREADABLE_NAME
 
 
+def identifier(value: Json) -> str | None:
+    """The id of a call: a text, or an integer as one. Anything else identifies nothing."""
+    if isinstance(value, str):
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def lost(span: Span, otherwise: NotRecorded) -> NotRecorded:
     """Why an attribute that should be there is not: it was dropped, or `otherwise`."""
     return DROPPED if span.dropped_attributes else otherwise
@@ -166,8 +177,11 @@ def missing_result(absent: NotRecorded, *, failed: bool, has_args: bool) -> NotR
     return NO_RESULT if has_args and absent is not DROPPED else absent
 
 
-def as_text(value: Json) -> str:
+def as_text(value: Json, *, sort_keys: bool = False) -> str:
     """A result as a reader would say it: text as it is, anything else as JSON."""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, sort_keys=sort_keys)
+    except (TypeError, ValueError, RecursionError):  # of a Python literal, which may be no JSON value
+        return repr(value)

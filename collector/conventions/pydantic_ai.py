@@ -5,7 +5,7 @@ from typing import Final
 
 from collector.conventions import genai
 from collector.conventions.exceptions import suspension
-from collector.conventions.messages import asked_by_events, mappings, shown_by_events
+from collector.conventions.messages import asked_by_events, mappings, shown_by_events, text_or_none
 from collector.conventions.payload import decoded
 from collector.conventions.reading import Reading, Role
 from collector.conventions.switches import PYDANTIC_AI
@@ -25,7 +25,7 @@ def read(span: Span) -> Reading | None:
     if reading is None:
         return None
     if reading.role is Role.AGENT:
-        reading.agent = reading.agent or attributes.get("agent_name")
+        reading.agent = reading.agent or text_or_none(attributes.get("agent_name"))
         reading.holds = _awaiting(attributes.get("final_result"))
     elif "events" in attributes:  # the first format: one attribute with all messages as events
         events = decoded(attributes.get("events"))

@@ -103,3 +103,10 @@ class Reading:
     """What an agent says in an event or span of its own making."""
     blind: NotRecorded | None = None
     """Why a span of a model or an agent that may have called tools does not show which."""
+    unreadable: str = ""
+    """Why nobody can tell what it stands for (a clause): it may be a call of any tool."""
+
+
+def unreadable(convention: str, key: str) -> Reading:
+    """Of a span whose attribute `key`, which says what it stands for, is no text."""
+    return Reading(convention, Role.OTHER, unreadable=f"the attribute {key} of a span is no text")

@@ -13,6 +13,8 @@ from collector.conventions.reading import ToolFacts
 from collector.telemetry import Attributes
 from evaluator.items import Json
 
+_MS: Final = 1_000_000
+
 ALLOWED: Final = "allowed"
 DENIED: Final = "denied"
 
@@ -69,3 +71,13 @@ def decision_of(word: Json) -> str:
     if text.startswith(_ALLOWING):
         return ALLOWED
     return DENIED if text.startswith(_DENYING) else text
+
+
+def began(ended: int, duration: Json) -> int:
+    """When what ended then began, by its duration in ms, which may be written as text. All of it in ns; a duration
+    that cannot be one is none."""
+    try:
+        ms = 0.0 if isinstance(duration, bool) else float(duration)
+    except (TypeError, ValueError, OverflowError):
+        return ended
+    return ended - int(ms * _MS) if 0 <= ms * _MS <= ended else ended

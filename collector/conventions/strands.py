@@ -5,8 +5,8 @@ from typing import Final
 
 from collector.conventions import genai
 from collector.conventions.definitions import declared
-from collector.conventions.messages import OUTPUT, after_last, mappings, read_attributes, shown, text_or_none
-from collector.conventions.payload import arguments, as_text, decoded
+from collector.conventions.messages import OUTPUT, after_last, mappings, read_attributes, shown
+from collector.conventions.payload import arguments, as_text, decoded, identifier, tool_name
 from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
 from collector.conventions.switches import STRANDS
 from collector.telemetry import Attributes, Span, SpanEvent
@@ -89,8 +89,8 @@ def _asked(blocks: Json) -> Iterator[Asked]:
     for block in mappings(blocks):
         use = block.get("toolUse")
         if isinstance(use, Mapping):
-            args, call_id = arguments(use.get("input"), STRANDS), text_or_none(use.get("toolUseId"))
-            yield Asked(str(use.get("name")), args, call_id, "event gen_ai.choice: message")
+            args, call_id = arguments(use.get("input"), STRANDS), identifier(use.get("toolUseId"))
+            yield Asked(tool_name(use.get("name")), args, call_id, "event gen_ai.choice: message")
 
 
 def _shown(history: list[SpanEvent]) -> Iterator[Shown]:

@@ -5,7 +5,6 @@ is at work.
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +14,8 @@ from collector.conventions.reading import ToolFacts
 from evaluator.items import CallStatus, NotRecorded
 
 NAME: Final = "trace-contract"
+_FAR: Final = 9_000_000_000
+"""Seconds from the epoch that are no time: ns of 64 bits end there."""
 NO_ARGUMENTS: Final = NotRecorded("the record has no args", 'write "args" in the trace-contract record')
 
 
@@ -68,6 +69,8 @@ def _call(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _ns(seconds: Any) -> int:
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return 0
+    if not -_FAR < seconds < _FAR:  # a NaN is not either
         return 0
     return round(seconds * 1_000_000_000)

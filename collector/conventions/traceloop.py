@@ -12,12 +12,13 @@ from collector.conventions.payload import (
     arguments,
     as_text,
     decoded,
+    identifier,
     literal,
     lost,
     missing_result,
     tool_name,
 )
-from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
+from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts, unreadable
 from collector.conventions.switches import TRACELOOP
 from collector.conventions.wrappings import unwrap_result
 from collector.telemetry import Attributes, Span
@@ -35,8 +36,10 @@ def read(span: Span) -> Reading:
     kind = attributes.get(KEY)
     if kind == "tool":
         reading = Reading(NAME, Role.TOOL, _tool(span))
+    elif not isinstance(kind, str):
+        reading = unreadable(NAME, KEY)
     else:
-        reading = Reading(NAME, ROLES.get(str(kind), Role.OTHER))
+        reading = Reading(NAME, ROLES.get(kind, Role.OTHER))
         if str(attributes.get("traceloop.entity.name")).startswith(langchain.MIDDLEWARE) and suspension(span):
             reading.holds = langchain.awaiting(attributes.get("traceloop.entity.input"))
         if kind in ROLES:
@@ -54,7 +57,7 @@ def _tool(span: Span) -> ToolFacts:
     output, result_from = genai.first_of(attributes, ("gen_ai.tool.call.result", "traceloop.entity.output"))
     absent = lost(span, TRACELOOP) if given is None or output is None else TRACELOOP
     args = arguments(given, absent)
-    call_id = attributes.get("gen_ai.tool.call.id")
+    call_id = identifier(attributes.get("gen_ai.tool.call.id"))
     if isinstance(args, Mapping):
         call_id = call_id or _call_id(args)
         args = _unwrapped(args)
@@ -70,7 +73,7 @@ def _tool(span: Span) -> ToolFacts:
         result=result,
         error=error,
         status=CallStatus.OK if error is None else CallStatus.ERROR,
-        call_id=text_or_none(call_id or inner_id),
+        call_id=call_id or inner_id,
         name_from=name_from or "span name",
         args_from=args_from,
         result_from=result_from,
@@ -106,7 +109,7 @@ def _from_repr(text: Json) -> Mapping[str, Json] | NotRecorded:
 
 def _call_id(args: Mapping[str, Json]) -> str | None:
     kwargs = args.get("kwargs")
-    return text_or_none(kwargs.get("tool_call_id")) if isinstance(kwargs, Mapping) and "input_str" in args else None
+    return identifier(kwargs.get("tool_call_id")) if isinstance(kwargs, Mapping) and "input_str" in args else None
 
 
 def _result(output: Json | NotRecorded) -> tuple[Json | NotRecorded, bool, str | None]:
@@ -138,7 +141,7 @@ def _asked(attributes: Attributes) -> list[Asked]:
     while (name := attributes.get(f"gen_ai.completion.0.tool_calls.{len(found)}.name")) is not None:
         prefix = f"gen_ai.completion.0.tool_calls.{len(found)}"
         args = arguments(attributes.get(f"{prefix}.arguments"), TRACELOOP)
-        found.append(Asked(str(name), args, text_or_none(attributes.get(f"{prefix}.id")), prefix))
+        found.append(Asked(tool_name(name), args, identifier(attributes.get(f"{prefix}.id")), prefix))
     return found
 
 

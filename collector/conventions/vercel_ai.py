@@ -8,8 +8,8 @@ from collector.conventions import genai
 from collector.conventions.definitions import declared
 from collector.conventions.exceptions import failure
 from collector.conventions.messages import after_last, mappings, shown, text_or_none
-from collector.conventions.payload import arguments, decoded, lost, missing_result, tool_name
-from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts
+from collector.conventions.payload import arguments, decoded, identifier, lost, missing_result, tool_name
+from collector.conventions.reading import Asked, Reading, Role, Shown, ToolFacts, unreadable
 from collector.conventions.switches import VERCEL_AI
 from collector.telemetry import Span
 from evaluator.items import CallStatus, Json
@@ -25,8 +25,10 @@ _CONTEXT: Final = tuple(f"ai.settings.context.{name}" for name in SESSION_NAMES)
 
 def read(span: Span) -> Reading | None:
     attributes = span.attributes
-    operation = str(attributes.get(KEY))
-    if operation == "ai.toolCall":
+    operation = attributes.get(KEY)
+    if not isinstance(operation, str):
+        reading = unreadable(NAME, KEY)
+    elif operation == "ai.toolCall":
         reading = Reading(NAME, Role.TOOL, _tool(span))
     elif operation.endswith((".doGenerate", ".doStream")):
         reading = Reading(NAME, Role.MODEL)
@@ -66,7 +68,7 @@ def _tool(span: Span) -> ToolFacts:
         else decoded(result),
         error=error,
         status=CallStatus.OK if error is None else CallStatus.ERROR,
-        call_id=text_or_none(attributes.get("ai.toolCall.id")),
+        call_id=identifier(attributes.get("ai.toolCall.id")),
         name_from="ai.toolCall.name",
         args_from="ai.toolCall.args" if args is not None else "",
         result_from="ai.toolCall.result" if result is not None else "",
@@ -91,7 +93,8 @@ def _messages(span: Span, reading: Reading) -> None:
 def _asked(calls: Json) -> Iterator[Asked]:
     for call in mappings(calls):
         args = arguments(call.get("input", call.get("args")), VERCEL_AI)
-        yield Asked(str(call.get("toolName")), args, text_or_none(call.get("toolCallId")), "ai.response.toolCalls")
+        name, call_id = tool_name(call.get("toolName")), identifier(call.get("toolCallId"))
+        yield Asked(name, args, call_id, "ai.response.toolCalls")
 
 
 def _shown(messages: list[Mapping[str, Json]]) -> Iterator[Shown]:

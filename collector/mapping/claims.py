@@ -5,15 +5,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from collector.conventions.payload import arguments, decoded, lost
+from collector.conventions.payload import arguments, decoded, identifier, lost
 from collector.conventions.reading import Reading, Role, ToolFacts
-from collector.conventions.reports import ALLOWED, DENIED, CallReport, Report, decision_of
+from collector.conventions.reports import ALLOWED, DENIED, CallReport, Report, began, decision_of
 from collector.mapping.rules import Kind, Rule, Rules, Signal, Source
 from collector.telemetry import STATUS_ERROR, LogRecord, Span
 from evaluator.items import UNREADABLE_NAME, CallStatus, Json, NotRecorded
 from evaluator.matchers import equal
 
-_MS: Final = 1_000_000
 _COLUMNS: Final = {
     "seq": "hangar.seq",
     "turn": "hangar.turn",
@@ -192,13 +191,14 @@ class _Claim:
         call_id, _ = self._value("call_id")
         args, args_from = self._arguments()
         result, result_from = self._value("result")
-        named = not isinstance(name, dict | list) and bool(str(name or "").strip())
+        text = identifier(name) or ""
+        named = bool(text.strip())
         unnamed = "approval" if self._rule.kind is Kind.APPROVAL else UNREADABLE_NAME
         return ToolFacts(
-            str(name) if named else unnamed,
+            text if named else unnamed,
             args,
             self._absent("result") if result is None else decoded(result),
-            call_id=None if call_id is None else str(call_id),
+            call_id=identifier(call_id),
             name_from=name_from if named else "",
             args_from=args_from,
             result_from=result_from,
@@ -253,8 +253,7 @@ class _Claim:
     def _times(self) -> tuple[int, int]:
         if isinstance(self._record, Span):
             return self._record.start, self._record.end
-        duration = _number(self._value("duration_ms")[0])
-        return self._time - int((duration or 0) * _MS), self._time
+        return began(self._time, self._value("duration_ms")[0]), self._time
 
     def _sources(self, key: str) -> tuple[Source, ...]:
         return self._rule.parts.get(key) or self._rules.common.get(key, ())

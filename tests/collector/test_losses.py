@@ -4,6 +4,10 @@ from typing import Any
 
 import pytest
 
+from collector import conventions
+from collector.assembly import Assembly
+from collector.assembly.losses import UNREAD
+from collector.conventions import hangar
 from collector.index import Index, UnitKey, UnitKind
 from collector.pipeline import Pipeline
 from collector.telemetry import Batch, LogRecord, Resource, Scope, Span
@@ -11,7 +15,7 @@ from evaluator.behaviors import Program
 from evaluator.items import UNREADABLE_NAME
 from evaluator.language.behaviors import parse_behaviors
 from evaluator.verdict import Result
-from tests.collector.telemetry import TRACE, agent, span, tool, tools_of
+from tests.collector.telemetry import TRACE, agent, chat, span, tool, tools_of
 
 BEHAVIORS = """
 behaviors:
@@ -81,3 +85,77 @@ def test_an_event_of_a_coding_agent_without_the_name_of_its_tool_may_be_of_any(
     [unit] = pipeline.index.units.values()
     assert [item.name for item in unit.own.values()] == [UNREADABLE_NAME]
     assert unit.results[0].verdict.result is Result.UNKNOWN
+
+
+def raising(name: str) -> Any:
+    """`hangar.read`, which raises for spans of one session."""
+    read = hangar.read
+
+    def read_or_raise(each: Span) -> Any:
+        if each.attributes.get("session.id") == name:
+            raise RecursionError("nobody foresaw this")
+        return read(each)
+
+    return read_or_raise
+
+
+def hangar_call(session: str, **fields: Any) -> Span:
+    return span(
+        "tool.call", {"gen_ai.tool.name": "lookup", "gen_ai.tool.call.id": "c", "session.id": session}, **fields
+    )
+
+
+def test_a_span_that_cannot_be_read_takes_nothing_else_down_and_lets_nothing_pass(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(conventions.BY_NAME[hangar.TOOL_CALL], "read", raising("broken"))
+    pipeline = Pipeline(Index(Program(parse_behaviors(BEHAVIORS, "b"))))
+    told: list[str] = []
+    pipeline.on_unreadable(told.append)
+    pipeline.receive(Batch([hangar_call("before")]))
+    pipeline.index.close(UnitKey(UnitKind.SESSION, "before"))
+    pipeline.receive(Batch([hangar_call("open")]))
+    pipeline.receive(Batch([hangar_call("broken"), hangar_call("broken"), hangar_call("after")]))
+    pipeline.receive(Batch([hangar_call("later")], []))
+    pipeline.receive(Batch([hangar_call("broken", kind=2, parent=b"absent!!")]))
+    pipeline.index.close_all()
+    found = {unit.key.id: {each.verdict.result for each in unit.results} for unit in pipeline.index.units.values()}
+    assert found["before"] == {Result.PASS}
+    assert found["open"] == found["after"] == {Result.UNKNOWN}
+    assert told
+    assert set(told) == {UNREAD}
+    assert caplog.text.count("Traceback") == 1
+
+
+def test_a_session_that_a_span_which_cannot_be_read_names_is_not_whole_when_it_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conventions.BY_NAME[hangar.TOOL_CALL], "read", raising(""))
+    root = agent(more={"session.id": "s"})
+    unread = hangar_call("", parent=root)
+    assert results([unread], [root, tool("lookup", {}, parent=root)], session="s") == {Result.UNKNOWN}
+
+
+def test_a_log_record_that_cannot_be_read_lets_nothing_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: LogRecord) -> None:
+        raise TypeError
+
+    monkeypatch.setattr(conventions, "read_log", broken)
+    assembly = Assembly()
+    said = {"session.id": "s"}
+    result = assembly.add(Batch([tool("lookup", {})], [LogRecord(5, "e", None, said, Resource({}), Scope())]))
+    assert result.unread == UNREAD
+    assert [loss.session for loss in result.losses] == ["s"]
+    assert len(result.changes) == 1
+
+
+def test_a_call_that_a_model_asked_for_without_a_readable_name_may_be_any() -> None:
+    asked = chat([(["delete_account"], {}, "c1")])
+    shown = chat(shows=[("c1", "ok")], at=2_000)
+    assert [item.name for item in tools_of(asked, shown)] == [UNREADABLE_NAME]
+    assert results([asked, shown]) == {Result.UNKNOWN}
+
+
+def test_more_losses_than_are_looked_after_are_all_told() -> None:
+    lossy = [span("work", {"session.id": f"s{number}"}, dropped_events=1) for number in range(1_500)]
+    assert len({loss.session for loss in Assembly().add(Batch(lossy)).losses}) == 1_500
