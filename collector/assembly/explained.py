@@ -17,11 +17,14 @@ from evaluator.items import Call, NotRecorded
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One span that shows the call."""
+    """One span or log record that shows the call. `span_id` of a log record is that of the span that it is of, or
+    empty."""
 
     convention: str
     trace_id: bytes
     span_id: bytes
+    source: str = "tool-span"
+    """`log` for a log record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ def _explained_pieces(piece: Reported, of: PiecedCall) -> Iterator[ExplainedCall
     yield ExplainedCall(
         call,
         session_of(piece.node.context, piece.node.trace_id),
-        tuple(Layer(each.report.convention, each.node.trace_id, each.span_id) for each, _ in pieces),
+        tuple(Layer(each.report.convention, each.node.trace_id, each.span_id, each.source) for each, _ in pieces),
         next((each.name_from for each in facts if each.name_from), ""),
         source("args"),
         source("result"),

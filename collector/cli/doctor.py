@@ -18,6 +18,7 @@ from collector.cli.explanation import Arrived, tell
 from collector.cli.mapping_option import mapping_option
 from collector.cli.run import Ports, load_specs, ports_for
 from collector.cli.run_telemetry import RunTelemetry
+from collector.cli.seen_items import SeenItems
 from collector.export.printable import printable
 from collector.index import Index
 from collector.mapping import Claims
@@ -62,7 +63,7 @@ def _one_message(spec: Spec, message: str | None) -> Spec:
 
 async def _examine(spec: Spec, ports: Ports, mapping: Claims | None) -> list[Finding]:
     console = Console(highlight=False)
-    arrived, assembly = Arrived(), Assembly(mapping)
+    arrived, assembly, items = Arrived(), Assembly(mapping), SeenItems()
     examination = Examination(arrived)
     pipeline = _Noting(Index(), assembly, arrived)
     async with AsyncExitStack() as stack:
@@ -73,6 +74,7 @@ async def _examine(spec: Spec, ports: Ports, mapping: Claims | None) -> list[Fin
             raise NothingRan(f"cannot receive on {ports.host}: {error.strerror or error}") from error
         stack.push_async_callback(telemetry.stop)
         telemetry.watch(examination)
+        telemetry.watch(items)
         trigger = spec.suites[0].tests[0].turns[0].trigger
         console.print(Text(f"\nSending {trigger!r} to {spec.agent.endpoint}", "bold"), soft_wrap=True)
         outcome = await run_specs(
@@ -86,7 +88,7 @@ async def _examine(spec: Spec, ports: Ports, mapping: Claims | None) -> list[Fin
     for notice in examination.notices:
         if notice.code != "undeclared":
             console.print(Text(f"  · {printable(notice.text)}", "yellow"), soft_wrap=True)
-    tell(console, assembly, arrived)
+    tell(console, assembly, arrived, items)
     return findings
 
 

@@ -10,6 +10,7 @@ from collector.assembly import Assembly
 from collector.cli.endings import NothingRan
 from collector.cli.explanation import Arrived, document, tell
 from collector.cli.mapping_option import mapping_option
+from collector.cli.seen_items import SeenItems
 from collector.cli.unreadable import told
 from collector.export.json import write_document
 from collector.mapping import Claims
@@ -30,20 +31,22 @@ def explain(traces: tuple[Path, ...], json_file: Path | None, mapping: Claims | 
     standard input. Files that belong together (traces and their logs) go into one call. Exit codes: 0 all was read;
     1 not all could be read, and what could is explained; 2 nothing could be read.
     """
-    assembly, arrived = Assembly(mapping), Arrived()
+    assembly, arrived, items = Assembly(mapping), Arrived(), SeenItems()
     problems: list[FileProblem] = []
     for path in traces:
         try:
             for batch in read(path, problems.append):
                 arrived.take(batch)
-                arrived.see(assembly.add(batch).sightings)
+                assembled = assembly.add(batch)
+                arrived.see(assembled.sightings)
+                items.take(assembled.changes)
         except FileProblem as problem:
             problems.append(problem)
     if json_file is not None:
-        write_document(document(assembly, arrived), json_file)
+        write_document(document(assembly, arrived, items), json_file)
     if json_file != Path("-"):
         console = Console(highlight=False)
-        tell(console, assembly, arrived)
+        tell(console, assembly, arrived, items)
         if json_file is not None:
             console.print(f"\nwrote {json_file}", style="dim", markup=False, soft_wrap=True)
     for line in () if mapping is None else mapping.idle():

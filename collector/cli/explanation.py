@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.text import Text
 
 from collector.assembly import Assembly
-from collector.assembly.explained import ExplainedCall, Ignored
+from collector.assembly.explained import ExplainedCall, Ignored, Layer
+from collector.cli.seen_items import SeenItems, columns_of, line_of, seen_document
 from collector.export.json import call_document
 from collector.export.printable import printable
 from collector.telemetry import Batch, LogRecord, Span
 from evaluator.expectations.values import show
 from evaluator.harness.sighting import Sighting
-from evaluator.items import CallStatus, NotRecorded
+from evaluator.items import CallStatus, Item, NotRecorded
 
 SHOWN: Final = 50
 """How many calls, and how many ignored spans, are told; the JSON has all."""
@@ -99,12 +100,14 @@ def missing(calls: Iterable[ExplainedCall]) -> list[Missing]:
     return [Missing(what, fix, tuple(dict.fromkeys(names))) for (what, fix), names in found.items()]
 
 
-def document(assembly: Assembly, arrived: Arrived) -> dict[str, Any]:
-    """The JSON document of `spanbar explain`: `calls` in order, and what else there is to know."""
+def document(assembly: Assembly, arrived: Arrived, items: SeenItems) -> dict[str, Any]:
+    """The JSON document of `spanbar explain`: `calls` in order, the `items` that behaviors see, and what else there
+    is to know."""
     calls = assembly.calls()
     return {
         "version": 1,
         "calls": [_call_document(explained) for explained in calls],
+        "items": [seen_document(item) for item in items.in_order()],
         "ignored": [_ignored_document(ignored) for ignored in assembly.ignored()],
         "missing": [
             {"what": each.what, "fix": each.fix or None, "calls": list(each.names)} for each in missing(calls)
@@ -122,19 +125,21 @@ def document(assembly: Assembly, arrived: Arrived) -> dict[str, Any]:
     }
 
 
-def tell(console: Console, assembly: Assembly, arrived: Arrived) -> None:
+def tell(console: Console, assembly: Assembly, arrived: Arrived, items: SeenItems) -> None:
     """Print the explanation."""
     for line in _arrival(arrived):
         _print(console, line)
     calls = assembly.calls()
     _print(console, _heading("Calls", len(calls)))
-    for number, explained in enumerate(calls[:SHOWN], 1):
-        for line in _call(number, explained):
+    seen = items.of_calls(each.call for each in calls)
+    for number, (explained, item) in enumerate(zip(calls[:SHOWN], seen, strict=False), 1):
+        for line in _call(number, explained, item):
             _print(console, line)
     if len(calls) > SHOWN:
         _print(console, Text(f"  and {len(calls) - SHOWN} more: --json FILE has them all", "dim"))
     if not calls:
         _print(console, Text(f"  {_no_calls(arrived)}", "yellow"))
+    _others(console, items.others())
     told = {layer.span_id for explained in calls for layer in explained.layers}
     _ignored(console, [each for each in assembly.ignored() if each.span_id not in told])
     _missing(console, missing(calls))
@@ -168,7 +173,7 @@ def _arrival(arrived: Arrived) -> Iterator[Text]:
         yield Text(f"  tools the agent says it has: {_listed(sorted(arrived.declared))}", "dim")
 
 
-def _call(number: int, explained: ExplainedCall) -> Iterator[Text]:
+def _call(number: int, explained: ExplainedCall, item: Item | None) -> Iterator[Text]:
     call = explained.call
     sign, style = SIGNS[call.status]
     line = Text(f"  {number:>3} ")
@@ -184,11 +189,25 @@ def _call(number: int, explained: ExplainedCall) -> Iterator[Text]:
         yield _part("result", call.result, explained.result_from)
     if call.failed:
         yield _part("error", call.error, explained.error_from)
+    if item is not None and (columns := columns_of(item)):
+        yield Text(f"        seen   {columns}", "dim")
     if explained.held_by:
         yield Text(f"        held: {printable(explained.held_by)}", "yellow")
     if len(explained.layers) > 1:
-        shown = " > ".join(f"{layer.span_id.hex()} ({layer.convention})" for layer in explained.layers)
-        yield Text(f"        one call, {len(explained.layers)} spans: {shown}", "dim")
+        shown = " > ".join(f"{_layer(layer)} ({layer.convention})" for layer in explained.layers)
+        yield Text(f"        one call, {_layers(explained.layers)}: {shown}", "dim")
+
+
+def _layer(layer: Layer) -> str:
+    if layer.source != "log":
+        return layer.span_id.hex()
+    return f"log record of span {layer.span_id.hex()}" if layer.span_id else "log record"
+
+
+def _layers(layers: Sequence[Layer]) -> str:
+    logs = sum(layer.source == "log" for layer in layers)
+    counted = ((len(layers) - logs, "span"), (logs, "log record"))
+    return " and ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counted if count)
 
 
 def _part(label: str, value: Any, source: str) -> Text:
@@ -199,6 +218,16 @@ def _part(label: str, value: Any, source: str) -> Text:
     line.append(printable(value if isinstance(value, str) else show(value), VALUE))
     line.append(f"  from {printable(source, VALUE)}" if source else "", "dim")
     return line
+
+
+def _others(console: Console, items: Sequence[Item]) -> None:
+    if not items:
+        return
+    _print(console, _heading("Other items that behaviors see", len(items)))
+    for item in items[:SHOWN]:
+        _print(console, Text(f"  {line_of(item)}"))
+    if len(items) > SHOWN:
+        _print(console, Text(f"  and {len(items) - SHOWN} more", "dim"))
 
 
 def _ignored(console: Console, ignored: Sequence[Ignored]) -> None:
@@ -227,6 +256,7 @@ def _call_document(explained: ExplainedCall) -> dict[str, Any]:
             "convention": layer.convention,
             "trace_id": layer.trace_id.hex() or None,
             "span_id": layer.span_id.hex() or None,
+            "source": layer.source,
         }
         for layer in explained.layers
     ]
