@@ -8,10 +8,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from collector.receiver.asgi import ASGIApp
-from collector.receiver.connection import HEAD_LIMIT, signal_of
+from collector.receiver.connection import HEAD_LIMIT
 from collector.receiver.connections import QUIET_WITHIN, Connections
 from collector.receiver.http import OtlpHttp
 from collector.receiver.intake import Reason
+from collector.receiver.target import signal_of
+
+ENDING: Final = 0.2
+"""s that a request has to end by itself when its connection is closed."""
 
 _LONG_HEAD: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
@@ -50,8 +54,10 @@ class Application:
         return _PageConnection(self._otlp, self._connections, self._config, self._state, self._lifespan.state)
 
     async def stop(self) -> None:
-        """End: what still runs (streams) is cancelled."""
+        """End: what still runs has seen its connection end; what goes on nevertheless is cancelled."""
         tasks = set(self._state.tasks)
+        if tasks:
+            _, tasks = await asyncio.wait(tasks, timeout=ENDING)
         for task in tasks:
             task.cancel()
         if tasks:

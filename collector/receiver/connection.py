@@ -8,19 +8,25 @@ import asyncio
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import httptools
 
 from collector.receiver.connections import QUIET, QUIET_WITHIN, Connections
-from collector.receiver.http import PATHS, Answer, Export, OtlpHttp, not_found
-from collector.receiver.intake import Reason, Signal
+from collector.receiver.http import Answer, Export, OtlpHttp, not_found
+from collector.receiver.intake import Reason
+from collector.receiver.target import asked, signal_of
 
 HEAD_LIMIT: Final = 1 << 16
 """Bytes that the head of a request may have, and what comes behind a piece of its body and is none of it."""
 
+LINGER: Final = 30.0
+"""s for which a client that has its answer may go on to send the request."""
+
+LINGER_BYTES: Final = 256 << 20
+"""Bytes that it may send then. Most clients read no answer before all is sent: a reset would hide it from them."""
+
 _LOG: Final = logging.getLogger("spanbar.receiver")
-_SIGNALS: Final = {path.encode(): signal for path, signal in PATHS.items()}
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _INVALID: Final = Answer(HTTPStatus.BAD_REQUEST, b"text/plain; charset=utf-8", b"This is no HTTP/1.1 request.\n", [])
 _LONG_HEAD: Final = Answer(
@@ -65,6 +71,9 @@ class Connection(asyncio.Protocol):
         self._in_head = True
         self._last = False
         """No further request is read."""
+        self._lingering: asyncio.TimerHandle | None = None
+        """What ends the wait for the client's end, while all that still comes is let go."""
+        self._let_go = 0
         self._quiet = 0
         """Sweeps since the last byte."""
 
@@ -76,6 +85,8 @@ class Connection(asyncio.Protocol):
         if self._export is not None:
             self._export.cut_off()
             self._export = None
+        if self._lingering is not None:
+            self._lingering.cancel()
         self._leave()
 
     def pause_writing(self) -> None:
@@ -87,9 +98,14 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._quiet = 0
+        if self._lingering is not None:
+            self._let_go += len(data)
+            if self._let_go > LINGER_BYTES:
+                self._transport.abort()
+            return
         if self._elsewhere is not None and not self._begun:
             self._start += data
-            signal, known = _asked(self._start)
+            signal, known = asked(self._start)
             if not known and len(self._start) <= HEAD_LIMIT:
                 return
             data, self._start = self._start, b""
@@ -174,9 +190,10 @@ class Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         if self._parser.should_upgrade():
             return
+        self._begun = False
         if self._export is not None:
             self._answer(self._export.answer())
-        self._begun, self._in_head, self._bodiless, self._target = False, True, 0, b""
+        self._in_head, self._bodiless, self._target = True, 0, b""
 
     def _feed(self, data: bytes) -> None:
         while not self._last or self._export is not None:
@@ -253,6 +270,15 @@ class Connection(asyncio.Protocol):
         self._transport.write(b"".join(pieces))
         self._connections.ended(self)
         if not keep:
+            self._end()
+
+    def _end(self) -> None:
+        """Close behind an answer, once the client has sent what it was asked to."""
+        if self._begun and self._transport.can_write_eof() and not self._transport.is_closing():
+            self._last = True
+            self._transport.write_eof()
+            self._lingering = asyncio.get_running_loop().call_later(LINGER, self._transport.abort)
+        else:
             self.close()
 
     def _hand_over(self, protocol: asyncio.Protocol, data: bytes) -> None:
@@ -264,24 +290,3 @@ class Connection(asyncio.Protocol):
     def _leave(self) -> None:
         self._connections.open.discard(self)
         self._connections.ended(self)
-
-
-def _asked(start: bytes) -> tuple[Signal | None, bool]:
-    """The signal that a request is for, as far as its first line tells, and whether it tells."""
-    line, ended, _ = start.lstrip(b"\r\n").partition(b"\n")
-    words = line.split(b" ", 2)
-    if len(words) < 3:
-        return None, bool(ended)
-    return signal_of(words[1]), True
-
-
-def signal_of(target: bytes) -> Signal | None:
-    """The signal whose path the target of a request has."""
-    found = _SIGNALS.get(target)
-    if found is not None:
-        return found
-    try:
-        path: Any = httptools.parse_url(target).path
-    except httptools.HttpParserInvalidURLError:
-        return None
-    return _SIGNALS.get(path)

@@ -176,7 +176,10 @@ class Export:
         self._pieces.clear()
 
     def cut_off(self) -> None:
-        """The connection has ended before the body was whole."""
+        """The connection has ended before the body was whole. When the receiver stops, it is sent again elsewhere."""
+        if self._intake.stopping:
+            self.drop()
+            return
         text = f"the connection ended within the body: {self._size} bytes had come"
         if length := self._headers.get(b"content-length"):
             text += f" of {length.decode('latin-1')}"

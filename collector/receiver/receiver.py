@@ -96,12 +96,15 @@ class Receiver:
         self._http.close()
         servers = [server for server in (self._grpc, self._inner_grpc) if server is not None]
         finishing = [asyncio.create_task(server.stop(GRACE)) for server in servers]
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await self._http.finished()
-        for task in finishing:
-            await task
-        await self._http.stop()
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    await self._http.finished()
+            for task in finishing:
+                await task
+        finally:
+            # Also for who does not wait that long.
+            await self._http.stop()
 
     async def _grpc_address(self) -> tuple[str, int]:
         if self._grpc is not None:

@@ -1,9 +1,12 @@
 """How a receiver stops, and what it leaves behind."""
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
 
 from collector.receiver import Receiver
 from collector.telemetry import Batch
@@ -82,6 +85,46 @@ async def test_a_stream_of_the_application_does_not_hold_up_stopping() -> None:
         await receiver.stop()
         await reader.read()
     writer.close()
+
+
+@pytest.mark.parametrize(
+    "first", ["", "GET /page HTTP/1.1\r\nhost: localhost\r\n\r\n"], ids=["at once", "after a page"]
+)
+async def test_who_does_not_wait_for_a_request_that_never_ends_leaves_nothing_running(
+    first: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended: list[str] = []
+    losses: list[str] = []
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        ended.append("the application")
+
+    receiver = Receiver(
+        lambda batch: None,
+        grpc_port=None,
+        app=Starlette(lifespan=lifespan),
+        on_loss=lambda cause, batch: losses.append(cause),
+    )
+    await receiver.start()
+    reader, writer = await connect(receiver)
+    if first:
+        writer.write(first.encode())
+        await reader.readuntil(b"\r\n\r\n")
+    await begin_request(writer, TRACES.SerializeToString())
+    await until(lambda: receiver.counters.requests == 1)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await receiver.stop()
+    async with asyncio.timeout(30):
+        while await reader.read(1000):
+            pass
+    writer.close()
+    assert ended == ["the application"]
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+    assert losses == [], "its client sends it again elsewhere"
 
 
 async def test_while_stopping_new_requests_are_told_to_try_again() -> None:

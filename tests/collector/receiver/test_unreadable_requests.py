@@ -164,3 +164,45 @@ async def test_an_offer_of_another_protocol_after_a_page_is_a_loss_and_no_succes
         await client.send(post(BODY, "connection: Upgrade", "upgrade: h2c"))
         assert (await client.answer())[0] == 400
     assert (client.names, len(losses)) == ([], 1)
+
+
+TOO_LARGE = b"x" * 20_000_000
+"""More than the buffers of a connection hold."""
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        head(f"content-length: {len(TOO_LARGE)}") + TOO_LARGE,
+        head(CHUNKED) + b"%x\r\n%s\r\n0\r\n\r\n" % (len(TOO_LARGE), TOO_LARGE),
+        head(LENGTH, LENGTH) + TOO_LARGE,
+    ],
+    ids=["sized", "chunked", "with a head that cannot be read"],
+)
+async def test_a_client_that_sends_all_before_it_reads_gets_the_refusal(
+    request_: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collector.receiver.http.LIMIT", 1_000_000)
+    async with losing() as (client, losses):
+        await client.send(request_)
+        assert (await client.answer())[0] in (413, 400)
+        assert await client.closed()
+        client.writer.close()
+        await until(lambda: not client.receiver._http._connections.open)
+    assert len(losses) == 1
+
+
+async def test_what_comes_behind_a_refusal_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collector.receiver.connection.LINGER_BYTES", 1_000_000)
+    async with losing() as (client, _):
+        with pytest.raises(ConnectionError):
+            await client.send(head(LENGTH, LENGTH), TOO_LARGE, TOO_LARGE)
+        await until(lambda: not client.receiver._http._connections.open)
+
+
+async def test_a_client_that_goes_on_for_long_behind_a_refusal_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collector.receiver.connection.LINGER", 0.05)
+    async with losing() as (client, _):
+        await client.send(head(LENGTH, LENGTH))
+        assert (await client.answer())[0] == 400
+        await until(lambda: not client.receiver._http._connections.open)
