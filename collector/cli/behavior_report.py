@@ -17,6 +17,15 @@ from evaluator.verdict import BehaviorResult, Result, Severity
 COLUMN: Final = 20
 """Characters that a unit's column takes; where not all units fit beside the names, results are counted instead."""
 
+NAME: Final = 20
+"""Characters that a name needs beside results that are written out; with less, these are signs with a legend."""
+
+COUNT: Final = 5
+"""Digits of a count."""
+
+PADDING: Final = 4
+"""Characters around a column."""
+
 SHOWN: Final = 40
 """How many results that do not pass are told in full."""
 
@@ -39,9 +48,9 @@ def report(console: Console, units: Sequence[UnitBehaviors]) -> None:
     """Print the table of behaviors by unit and what is to say of those that do not pass."""
     if not units:
         return
-    names = max((len(name) for name in _names(units)), default=0)
-    fits = min(names, console.width // 2) + len(units) * COLUMN <= console.width
-    console.print(_matrix(units) if fits else _counts(units))
+    longest = max((len(name) for name in _names(units)), default=0)
+    fits = min(longest, console.width - COLUMN) + len(units) * COLUMN <= console.width
+    console.print(_matrix(units) if fits else _counts(units, longest, console.width))
     told = [(unit, result) for unit in units for result in unit.results if not _fine(result)]
     for unit, result in told[:SHOWN]:
         console.print()
@@ -96,17 +105,25 @@ def _matrix(units: Sequence[UnitBehaviors]) -> Table:
     return table
 
 
-def _counts(units: Sequence[UnitBehaviors]) -> Table:
-    table = Table("behavior", box=None, padding=(0, 2), header_style="dim")
-    for result in Result:
-        table.add_column(label(result), justify="right", no_wrap=True)
-    table.title = f"{len(units)} units"
-    table.title_justify = "left"
-    table.title_style = "dim"
-    for name in _names(units):
-        found = (_find(unit, name) for unit in units)
-        counted = Counter(cell.verdict.result for cell in found if cell)
-        table.add_row(Text(name), *(str(counted[result]) if counted[result] else "" for result in Result))
+def _counts(units: Sequence[UnitBehaviors], longest: int, width: int) -> Table:
+    """How many units have each result, of those that any has. Names are whole where there is room for the longest."""
+    named = {
+        name: Counter(cell.verdict.result for unit in units if (cell := _find(unit, name))) for name in _names(units)
+    }
+    shown = [result for result in Result if any(counted[result] for counted in named.values())]
+    heads = [label(result) for result in shown]
+    table = Table(box=None, padding=(0, 2), header_style="dim", title_justify="left", title_style="dim")
+    table.title = Text(f"{len(units)} units")
+    room = width - sum(len(head) + PADDING for head in heads) - PADDING
+    if room < min(longest, NAME):
+        table.title.append(": ").append(Text(", ").join(heads))
+        heads = [Text(*STYLES[result]) for result in shown]
+        room = width - len(heads) * (COUNT + PADDING) - PADDING
+    table.add_column("behavior", min_width=min(longest, room))
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, counted in named.items():
+        table.add_row(Text(name), *(str(counted[result]) if counted[result] else "" for result in shown))
     return table
 
 
