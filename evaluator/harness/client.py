@@ -93,7 +93,11 @@ class AgentClient:
         except http.TooLarge:
             return _problem("reply_too_large", f"The reply is larger than {LARGEST // 1_000_000} MB.")
         except http.HttpError as error:
-            fix = "Let the agent answer every request, also with an error; it serves HTTP/1.1 at agent.endpoint."
+            fix = (
+                "Check the host and port of agent.endpoint, and that the agent runs on."
+                if isinstance(error, http.NoConnection)
+                else "Let the agent answer every request with HTTP/1.1, also where it fails."
+            )
             return _problem("reply_unreachable", f"No reply from {endpoint}: {error}.", fix)
         headers = found.headers
         response = Response(found.status, headers.get("content-type", ""), found.body, headers.get("location", ""))

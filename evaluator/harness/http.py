@@ -25,6 +25,10 @@ class HttpError(Exception):
     """No whole response. The message says why."""
 
 
+class NoConnection(HttpError):
+    """Nothing accepts a connection at the URL's host and port."""
+
+
 class TooLarge(HttpError):
     """The body is larger than allowed."""
 
@@ -47,7 +51,7 @@ async def request(method: str, url: str, headers: Headers, content: bytes, *, la
     try:
         reader, writer = await _connect(parts)
     except (OSError, UnicodeError) as error:
-        raise HttpError(f"cannot connect: {error}") from None
+        raise NoConnection(f"cannot connect: {error}") from None
     try:
         writer.write(_encoded(method, parts, list(headers), content))
         return await _read(reader, largest)

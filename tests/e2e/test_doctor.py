@@ -83,6 +83,15 @@ def test_an_agent_that_ends_at_a_message_is_said_to_have_ended(support: Path) ->
     assert "fix: Let the agent answer every request" in ran.stdout
 
 
+def test_an_endpoint_where_nothing_listens_is_to_be_checked(support: Path) -> None:
+    spec = (support / SPEC).read_text()
+    old = next(line for line in spec.splitlines() if "endpoint:" in line)
+    edit(support / SPEC, old, f'  endpoint: "http://127.0.0.1:{free_port()}/chat"')
+    ran = spanbar("doctor", SPEC, cwd=support)
+    assert ran.returncode == 1
+    assert "fix: Check the host and port of agent.endpoint" in ran.stdout
+
+
 def test_spans_of_other_traces_mean_that_the_context_is_not_continued(support: Path) -> None:
     edit(support / AGENT, "context=extract(self.headers), ", "")
     ran = spanbar("doctor", SPEC, cwd=support)
