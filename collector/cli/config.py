@@ -4,14 +4,19 @@ What is given on the command line or in the environment takes the place of what 
 are relative to the file.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from evaluator.language.composer import compose
 from evaluator.language.document import Entry, ListNode, MapNode, Node, ScalarNode
 from evaluator.language.problem import Problem, nearest
+
+_AS_BOOLEAN: Final = (click.types.BoolParamType, click.types.StringParamType)
+"""The types of parameters that `true` and `false` may be values of."""
 
 
 class BadConfig(click.ClickException):
@@ -23,17 +28,39 @@ class BadConfig(click.ClickException):
         click.echo(self.message, err=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a config file gives the parameters of a command, by their names, and what is wrong with it."""
+
+    values: Mapping[str, Any]
+    problems: tuple[Problem, ...]
+
+
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
     """A callback for an eager `--config` option: makes the file's values the defaults of the other parameters."""
     if path is None:
         return None
+    config = parse_config(path, options_of(ctx.command, param))
+    if config.problems:
+        raise BadConfig("\n".join(map(str, config.problems)))
+    ctx.default_map = {**(ctx.default_map or {}), **config.values}
+    return path
+
+
+def options_of(command: click.Command, but: click.Parameter | None = None) -> dict[str, click.Parameter]:
+    """The parameters of a command by their keys in a config file, without `--config` itself."""
+    but = but or next((param for param in command.params if param.name == "config"), None)
+    return {_key(each): each for each in command.params if each is not but and each.name is not None}
+
+
+def parse_config(path: Path, known: dict[str, click.Parameter]) -> Config:
+    """Read a config file for the parameters `known`. Raises `BadConfig` when it cannot be opened."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise BadConfig(f"{path}: cannot be read: {error.strerror or error}") from error
     document = compose(data, str(path))
     problems = list(document.problems)
-    known = {_key(each): each for each in ctx.command.params if each is not param and each.name is not None}
     values: dict[str, Any] = {}
     if isinstance(document.root, MapNode):
         for entry in document.root:
@@ -41,10 +68,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
                 values.update(_value(entry, known, path, problems))
     elif document.root is not None and not (isinstance(document.root, ScalarNode) and document.root.value is None):
         problems.append(_problem(path, document.root, "wrong_type", f"must be a mapping of: {', '.join(known)}"))
-    if problems:
-        raise BadConfig("\n".join(map(str, problems)))
-    ctx.default_map = {**(ctx.default_map or {}), **values}
-    return path
+    return Config(values, tuple(problems))
 
 
 def _key(param: click.Parameter) -> str:
@@ -68,12 +92,16 @@ def _scalar(node: Node, param: click.Parameter, path: Path, problems: list[Probl
     if not isinstance(node, ScalarNode) or node.value is None:
         problems.append(_problem(path, node, "wrong_type", f"must be a single value, not {node.kind}"))
         return None
-    if isinstance(node.value, bool):
+    if isinstance(node.value, bool) and isinstance(param.type, _AS_BOOLEAN):
         return node.value
     text = node.text
-    if isinstance(param.type, click.Path):
-        return str(path.parent / text)
-    return text
+    try:
+        if isinstance(node.value, bool):
+            param.type.fail(f"must be a {param.type.name}, not a boolean")
+        param.type.convert(text, param, None)
+    except click.BadParameter as error:
+        problems.append(_problem(path, node, "bad_value", error.message))
+    return str(path.parent / text) if isinstance(param.type, click.Path) else text
 
 
 def _problem(path: Path, node: Node, code: str, message: str, hint: str = "") -> Problem:

@@ -1,10 +1,13 @@
 """`spanbar validate` and `spanbar schema` as a user runs them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
 
 from collector.cli import main
 
@@ -127,3 +130,36 @@ def test_a_schema_is_json(arguments: tuple[str, ...], title: str) -> None:
     schema = json.loads(spanbar("schema", *arguments).output)
     assert schema["title"].startswith(title)
     assert schema["$defs"]
+
+
+def test_a_config_of_serve_is_known_by_its_options_and_the_files_that_it_names_are_checked_too() -> None:
+    write("rules/b.yaml", BEHAVIORS)
+    write("a.yaml", "behaviors: [rules/b.yaml]\nidle: 3s\nx-note: mine\n")
+    write("b.yaml", "idle: 3s\nordered: true\n")
+    result = spanbar("validate", "a.yaml", "b.yaml")
+    assert result.output.splitlines() == [
+        "✓ a.yaml: 2 options of spanbar serve",
+        "✓ b.yaml: 2 options of spanbar serve",
+        "✓ rules/b.yaml: 1 behavior",
+        "3 files valid",
+    ]
+
+
+def test_every_problem_of_a_config_of_serve_is_shown_with_its_place() -> None:
+    write("a.yaml", "idel: 3s\nhttp-port: 99999\nidle: soon\nmax-items: true\nbehaviors: none.yaml\n")
+    result = spanbar("validate", "a.yaml")
+    assert result.exit_code == 2
+    lines = result.output.splitlines()
+    assert lines[0] == "✗ a.yaml: 4 problems"
+    assert [line.partition(" ")[0] for line in map(str.strip, lines[1:5])] == [f"a.yaml:{at}:" for at in range(1, 5)]
+    assert "none.yaml: cannot be read" in lines[6]
+
+
+def test_the_schema_of_configs_takes_what_is_valid_and_refuses_what_is_not() -> None:
+    schema = Draft202012Validator(json.loads(spanbar("schema", "serve").output))
+    page = (Path(__file__).parents[3] / "docs" / "serve.md").read_text("utf-8")
+    [documented] = re.findall(r"^```yaml\n(host: .*?)^```", page, re.MULTILINE | re.DOTALL)
+    for text in (documented, "behaviors: [a.yaml]\nidle: 5\nmax-bytes: 1GiB\nordered: true\nx-note: 1"):
+        assert not list(schema.iter_errors(yaml.safe_load(text)))
+    for text in ("idel: 5m", "http-port: 99999", "ordered: 1", "export: []"):
+        assert list(schema.iter_errors(yaml.safe_load(text)))
