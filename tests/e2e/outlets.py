@@ -120,7 +120,7 @@ async def outlets(directory: Path, behaviors: Path = EXAMPLE / "behaviors.yaml")
         )
         await backend.start()
         stack.push_async_callback(backend.stop)
-        options = ("--export", backend.http_url, "--on-fail", f"{backend.http_url}/alarm")
+        options = ("--export", backend.http_url, "--on-fail", f"{backend.http_url}/api/alarm")
         server = stack.enter_context(serving(behaviors, *options, cwd=directory))
         backend_address = backend.http_url.removeprefix("http://")
         collector = Collector("fan-out.yaml", directory, {"SPANBAR": server.grpc, "OTLP_BACKEND": backend_address})
@@ -145,7 +145,7 @@ def _alarm(alarms: list[Told]) -> ASGIApp:
         alarms.append(_now(await request.json()))
         return Response()
 
-    return Starlette(routes=[Route("/alarm", take, methods=["POST"])])
+    return Starlette(routes=[Route("/api/alarm", take, methods=["POST"])])
 
 
 def _now(what: Any) -> Told:
