@@ -13,8 +13,8 @@ from collector.assembly.executions import Execution
 from collector.assembly.joins import Joins
 from collector.assembly.known import Known
 from collector.assembly.logs import log_id, part_of, raised_in
-from collector.assembly.losses import NAMELESS, Losses, events_dropped, surviving
-from collector.assembly.origins import Origins
+from collector.assembly.losses import CIRCLE, NAMELESS, SHARED_ID, Losses, events_dropped, surviving
+from collector.assembly.origins import Origins, as_claimed, unread_log
 from collector.assembly.owners import (
     NAMED,
     Happening,
@@ -25,7 +25,7 @@ from collector.assembly.owners import (
     turn_of,
 )
 from collector.assembly.plain import PlainCalls
-from collector.assembly.repeated import fingerprint_of, is_sent_again, with_derived_id
+from collector.assembly.repeated import fingerprint_of, told_apart
 from collector.assembly.reports import Reported, Sessions
 from collector.assembly.requests import Messages
 from collector.assembly.sightings import of_record, of_span
@@ -75,7 +75,7 @@ class Assembly(Known):
         for span, error in surviving(batch.spans, partial(self._add_spans, assembled.changes, sightings)):
             self._losses.fail(error, self._unread(span))
         for log, error in surviving(batch.logs, self._add_logs):
-            self._losses.fail(error, _unread_log(log))
+            self._losses.fail(error, unread_log(log))
         for _, error in surviving(batch.records, partial(self._add_records, assembled.sightings)):
             self._losses.fail(error)
         self._register()
@@ -156,25 +156,23 @@ class Assembly(Known):
         trace = self._trace(span.trace_id)
         if trace.plain:
             self._add_plain(trace, span.span_id, span.parent_id)
-        fingerprint = fingerprint_of(span)
-        while (known := trace.nodes.get(span.span_id)) is not None:
-            if is_sent_again(known, span, fingerprint):
+        namesake = trace.nodes.get(span.span_id)
+        if namesake is not None:
+            apart = told_apart(trace, span, self._read)
+            if apart is None:
                 return
-            span = with_derived_id(span)
-        attributes = span.attributes
-        marks = MARKS.intersection(attributes)
-        reading = None if self._mapping is None else self._mapping.read_span(span)
-        if reading is None:
-            reading = conventions.read(span, marks)
+            span = apart
+        marks, reading, own = self._read(span)
         node = Node(trace.id, span.span_id)
-        node.fingerprint = fingerprint
-        node.context = self._origins.own_context(span, reading, marks)
+        node.fingerprint = fingerprint_of(span, reading)
+        node.context = own
+        if namesake is not None:
+            self._losses.add(namesake, SHARED_ID)
+            self._losses.add(node, SHARED_ID)
         if reading is not None:
             self._declare(reading.declares)
             if reading.unreadable:
                 self._losses.add(node, reading.unreadable, unreadable=True)
-            if reading.claimed:
-                node.context = _as_claimed(node.context, reading)
             node.role, node.agent_name = reading.role, reading.agent
             if reading.role is not Role.MODEL:
                 trace.framed = True
@@ -190,7 +188,7 @@ class Assembly(Known):
         if span.events or DIFF_KEY in marks or span.name in NAMED:
             happenings = happenings_of(span, marks, is_more=bool(node.owners))
             if happenings:
-                node.owners = (*node.owners, Happenings(node, turn_of(attributes), happenings, self._joins))
+                node.owners = (*node.owners, Happenings(node, turn_of(span.attributes), happenings, self._joins))
             for index, event in enumerate(span.events):
                 if coding_agents.is_event(event):
                     node.owners = (*node.owners, *self._reported_event(span, index, event))
@@ -201,6 +199,15 @@ class Assembly(Known):
         self._place(trace, node, span.parent_id)
         if sightings is not None:
             sightings.append(of_span(span, reading))
+
+    def _read(self, span: Span) -> tuple[Set[str], Reading | None, Context]:
+        """Which of `MARKS` the span has, what it shows by the mapping that claims it, or else by its convention, and
+        where it says itself that it belongs."""
+        marks = MARKS.intersection(span.attributes)
+        reading = None if self._mapping is None else self._mapping.read_span(span)
+        if reading is None:
+            reading = conventions.read(span, marks)
+        return marks, reading, self._origins.own_context(span, reading, marks)
 
     def _unread(self, span: Span) -> Node:
         """A node for a span that could not be read, so that its loss counts for the session that it is of."""
@@ -287,6 +294,8 @@ class Assembly(Known):
 
     def _place(self, trace: Trace, node: Node, parent_id: bytes) -> None:
         changed = trace.place(node, parent_id)
+        if trace.circle:
+            self._untie(trace, changed)
         for owner in node.owners:
             self._placed[owner] = None
         for other in changed:
@@ -295,12 +304,24 @@ class Assembly(Known):
         if self.visibility is not None:
             self.visibility.placed(trace, node, changed)
 
+    def _untie(self, trace: Trace, below: list[Node]) -> None:
+        """Spans are each other's parents: no session that they may be of is whole."""
+        ofnone = Node(trace.id, b"")
+        ofnone.settled = True
+        for node in (*trace.circle, ofnone):
+            self._losses.add(node, CIRCLE)
+        for node in (trace.circle[0], *below):
+            for owner in node.owners:
+                if isinstance(owner, Execution):
+                    owner.detach()
+        trace.circle = []
+
     def _add_log(self, log: LogRecord) -> None:
         reading = None if self._mapping is None else self._mapping.read_log(log)
         if reading is None:
             reading = conventions.read_log(log)
         shared = shared_context(log.scope.attributes, log.resource.attributes)
-        context = _as_claimed(own_context(log.attributes, reading, shared), reading)
+        context = as_claimed(own_context(log.attributes, reading, shared), reading)
         trace = self._trace(log.trace_id or part_of(context))
         if not log.trace_id:
             self._outside[trace.id] = trace
@@ -361,14 +382,6 @@ class Assembly(Known):
         return trace
 
 
-def _unread_log(log: LogRecord) -> Node:
-    """The same for a log record, by what it says itself."""
-    node = Node(log.trace_id, b"")
-    node.context = own_context(log.attributes, None, shared_context(log.scope.attributes, log.resource.attributes))
-    node.settled = True
-    return node
-
-
 def _register(owners: Iterator[Owner]) -> None:
     for owner in owners:
         owner.register()
@@ -381,10 +394,3 @@ def _bring_up_to_date(changes: list[Change], owners: Iterator[Owner]) -> None:
 
 def _nothing(span: Span) -> None:
     """No span is plain where a mapping may claim it."""
-
-
-def _as_claimed(context: Context, reading: Reading | None) -> Context:
-    """The context with the session and the job that a mapping says: its word is the user's own."""
-    if reading is None or not reading.claimed:
-        return context
-    return context._replace(hangar=reading.session or context.hangar, job=reading.job or context.job)

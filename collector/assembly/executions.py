@@ -80,6 +80,12 @@ class Execution:
     def unregister(self) -> None:
         self.joins.remove(self)
 
+    def detach(self) -> None:
+        """Be no layer of the call around it any more: that is not around it."""
+        around, self.outer = self.outer, None
+        if around is not None and around.inner is not None:
+            around.inner = [layer for layer in around.inner if layer is not self] or None
+
     def outermost(self) -> "Execution":
         layer = self
         while layer.outer is not None:

@@ -11,6 +11,8 @@ from collector.assembly.tree import Node
 _Piece = TypeVar("_Piece")
 _log: Final = logging.getLogger(__name__)
 
+SHARED_ID: Final = "two spans of it have one id, so that what is below them may be of either"
+CIRCLE: Final = "spans of it are each other's parents, so that what they belong to is not known"
 UNREAD: Final = "some telemetry could not be read: the log says why"
 
 LOOKED_AFTER: Final = 1_000

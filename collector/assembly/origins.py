@@ -4,9 +4,9 @@ from collections.abc import Set
 
 from collector.assembly import tree
 from collector.assembly.derived import CHECKOUTS, checkouts
-from collector.assembly.tree import EMPTY, Context, OwnContexts, shared_context
+from collector.assembly.tree import EMPTY, Context, Node, OwnContexts, own_context, shared_context
 from collector.conventions.reading import Reading
-from collector.telemetry import Resource, Scope, Span
+from collector.telemetry import LogRecord, Resource, Scope, Span
 
 
 class Origins:
@@ -29,7 +29,7 @@ class Origins:
         context = self.shared_context(span)
         if (reading is not None and reading.session is not None) or not tree.KEYS.isdisjoint(marks):
             context = self._contexts.of(span.attributes, reading, context)
-        return context
+        return as_claimed(context, reading)
 
     def shared_context(self, span: Span) -> Context:
         """What its scope or resource says."""
@@ -46,3 +46,18 @@ class Origins:
         if self._folders[0] is not resource:
             self._folders = (resource, checkouts(resource.attributes))
         return self._folders[1]
+
+
+def as_claimed(context: Context, reading: Reading | None) -> Context:
+    """The context with the session and the job that a mapping says: its word is the user's own."""
+    if reading is None or not reading.claimed:
+        return context
+    return context._replace(hangar=reading.session or context.hangar, job=reading.job or context.job)
+
+
+def unread_log(log: LogRecord) -> Node:
+    """A node for a log record that could not be read, by what it says itself of where it belongs."""
+    node = Node(log.trace_id, b"")
+    node.context = own_context(log.attributes, None, shared_context(log.scope.attributes, log.resource.attributes))
+    node.settled = True
+    return node

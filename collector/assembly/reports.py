@@ -222,6 +222,7 @@ class Sessions:
             if call is None:
                 call = session.calls[call_id] = PiecedCall(call_id)
         elif said.of_parent:
+            self._leave(piece, session)
             return
         elif call is None:
             call = PiecedCall(None)

@@ -2,7 +2,8 @@
 
 A span knows its context once its ancestors are there; when one arrives late, its context flows down to the spans that
 waited for it. What is known never changes (only what was unknown becomes known), so each span is visited a bounded
-number of times and the cost of a span does not grow with its trace.
+number of times and the cost of a span does not grow with its trace. The exception is a circle of parents: each of its
+spans counts as a root once it is closed, and those below them lose what they had from it.
 """
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -57,6 +58,7 @@ class Node:
         "children",
         "context",
         "fingerprint",
+        "own",
         "owners",
         "role",
         "seen_in",
@@ -70,6 +72,8 @@ class Node:
         self.span_id = span_id
         self.role: Role | None = None
         self.context: Context = EMPTY
+        self.own: Context = EMPTY
+        """What it says itself."""
         self.settled = False
         """All its ancestors are there, so its context is final."""
         self.children: list[Node] | None = None
@@ -107,6 +111,7 @@ class Trace:
     """The spans of one trace by id, and those that wait for a parent."""
 
     __slots__ = (
+        "circle",
         "framed",
         "has_tools",
         "id",
@@ -151,13 +156,16 @@ class Trace:
         self.plain_sessions: set[str] = set()
         """What telemetry says of the sessions of those; "" where it says nothing."""
         self.waiting: dict[bytes, list[Node]] = {}
+        self.circle: list[Node] = []
+        """The spans that the last one that was placed made each other's parents."""
 
     def place(self, node: Node, parent_id: bytes) -> list[Node]:
         """Put a new span with its own context into the tree. Returns the other nodes whose context changed.
 
-        A span that is its own parent, or would close a circle of parents, counts as a root.
+        A span that is its own parent counts as a root, and so does each of a circle of parents.
         """
         self.nodes[node.span_id] = node
+        node.own = node.context
         if not parent_id or parent_id == node.span_id:
             node.settled = True
         else:
@@ -165,7 +173,7 @@ class Trace:
             if parent is None:
                 self.waiting.setdefault(parent_id, []).append(node)
             elif self._is_below(parent, node):
-                node.settled = True
+                return self._untie(node, parent)
             else:
                 node.context = merged(node.context, parent.handed_down())
                 node.settled = parent.settled
@@ -179,6 +187,28 @@ class Trace:
         for orphan in orphans:
             orphan.above = node
         return _flow(node, orphans)
+
+    def _untie(self, node: Node, parent: Node) -> list[Node]:
+        """Make a root of each span in the circle that `node` closes. Returns the other nodes in it and below it."""
+        circle = self.circle = [node, parent]
+        while (above := circle[-1].above) is not None:
+            circle.append(above)
+        node.children = self.waiting.pop(node.span_id)
+        for orphan in node.children:
+            orphan.above = node
+        for each in circle:
+            each.context, each.settled, each.above = each.own, True, None
+        changed, pending = circle[1:], circle.copy()
+        while pending:
+            each = pending.pop()
+            children, each.children = each.children or (), None
+            down = each.handed_down()
+            for child in children:
+                if child.above is not None:  # it is not in the circle
+                    child.context, child.settled, child.above = merged(child.own, down), True, None
+                    changed.append(child)
+                    pending.append(child)
+        return changed
 
     def _is_below(self, node: Node, above: Node) -> bool:
         """Whether `node` comes to be below `above` with those that wait for that."""

@@ -47,7 +47,7 @@ def unheard(trace: Trace) -> NotRecorded | None:
     """Why it is not known which tools were called in the trace although a model asked for some."""
     if trace.has_tools:
         return None
-    for node, why in trace.unheard.items():
+    for node, why in sorted(trace.unheard.items(), key=lambda entry: entry[0].span_id):
         if not any(messages.asked and _are_of(messages, node) for messages in trace.messages):
             return why
     if trace.framed:
@@ -67,7 +67,7 @@ def _are_of(messages: Messages, node: Node) -> bool:
 
 
 def _open(trace: Trace) -> Iterator[Request]:
-    for messages in trace.messages:
+    for messages in sorted(trace.messages, key=lambda each: (each.started, each.node.unique)):
         if messages.registered is None:
             continue
         joins = messages.joins

@@ -1,12 +1,16 @@
 """Traces that no sound SDK makes: circles of parents, and ids that two spans share. No call hides in them."""
 
+import json
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
-from collector.telemetry import Batch, Span
+from collector.assembly import Assembly
+from collector.assembly.losses import CIRCLE, SHARED_ID
+from collector.telemetry import Attributes, Batch, Span, SpanEvent
 from evaluator.items import ItemKind
-from tests.collector.telemetry import agent, assembled, items_of, span, tool, tools_of
+from tests.collector.telemetry import TRACE, agent, assembled, chat, items_of, span, tool, tools_of
 
 
 def ident(number: int) -> bytes:
@@ -25,10 +29,37 @@ def test_tools_in_a_circle_of_parents_are_calls_in_any_order(length: int) -> Non
         assert sorted(item.name for item in found.values()) == ["below", *(f"tool-{n}" for n in range(length))]
 
 
-def test_layers_of_one_call_in_a_circle_are_one_call() -> None:
-    circle = [tool("refund", id=ident(1), parent=ident(2)), tool("refund", id=ident(2), parent=ident(1))]
-    for order in permutations(circle):
-        assert [item.name for item in tools_of(*order)] == ["refund"]
+def test_each_span_of_a_circle_is_a_root_in_any_order() -> None:
+    said = {"session.id": "s"}
+    circle = [
+        tool("refund", id=ident(1), parent=ident(3), more=said),
+        tool("refund", id=ident(2), parent=ident(1)),
+        agent(id=ident(3), parent=ident(2)),
+    ]
+    below = [tool("below", id=ident(4), parent=ident(1)), tool("deeper", id=ident(5), parent=ident(4))]
+    other = tool("other", id=ident(6), parent=ident(2))
+    found = []
+    for order in permutations([*circle, *below, other]):
+        items = assembled(*(Batch([each]) for each in order)).values()
+        found.append({(item.name, item.session) for item in items})
+    trace = TRACE.hex()
+    assert found[0] == {("refund", "s"), ("refund", trace), ("below", "s"), ("deeper", "s"), ("other", trace)}
+    assert found.count(found[0]) == len(found)
+
+
+def test_no_session_passes_that_spans_of_a_circle_may_be_of() -> None:
+    names_it = agent(id=ident(1), parent=ident(2), more={"session.id": "s"})
+    pushes = tool("push", {}, id=ident(2), parent=ident(1))
+    for order in permutations(
+        [names_it, pushes, agent(id=ident(3), more={"session.id": "apart"}, trace=b"\x02" * 16)]
+    ):
+        assert cut([*order]) == {("s", CIRCLE), (TRACE.hex(), CIRCLE)}
+
+
+def cut(spans: list[Span]) -> set[tuple[str | None, str]]:
+    """The sessions that are not whole, with the causes, when the spans come one by one."""
+    assembly = Assembly()
+    return {(loss.session, loss.cause) for each in spans for loss in assembly.add(Batch([each])).losses}
 
 
 CONFLICTING = [
@@ -71,3 +102,81 @@ def test_a_tool_span_that_says_how_a_test_run_went_is_both() -> None:
         (ItemKind.TOOL, "pytest"),
     ]
     assert len({item.id for item in items}) == 2
+
+
+APPROVAL = span("approval", {"session.id": "s", "hangar.approval.status": "allowed"}, id=ident(1))
+CALL = span("tool.call", {"session.id": "s", "gen_ai.tool.name": "lookup"}, id=ident(1))
+ASKS = chat([("lookup", {}, "c1")], id=ident(1), more={"session.id": "s"})
+FILE_CHANGE = SpanEvent("file.change", 5, {"hangar.file.repo_path": "secrets/x"})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "items"),
+    [
+        (APPROVAL, replace(APPROVAL, attributes={**APPROVAL.attributes, "hangar.approval.status": "denied"}), 2),
+        (CALL, replace(CALL, status=2), 2),
+        (CALL, replace(CALL, status=2, events=[FILE_CHANGE]), 3),
+        (CALL, replace(CALL, parent_id=b"absent!!"), 2),
+        (CALL, replace(CALL, dropped_events=1), 2),
+        (ASKS, chat([("refund", {}, "c1")], id=ident(1), more={"session.id": "s"}), 0),
+        (agent(id=ident(1), more={"session.id": "s"}), agent(id=ident(1), more={"session.id": "other"}), 0),
+        (
+            agent(id=ident(1), more={"session.id": "s"}),
+            agent(id=ident(1), more={"session.id": "s"}, events=[FILE_CHANGE]),
+            1,
+        ),
+        (
+            agent(id=ident(1), resource={"session.id": "s"}),
+            agent(id=ident(1), resource={"session.id": "s", "hangar.job.id": "j"}),
+            0,
+        ),
+    ],
+)
+def test_sessions_of_two_spans_with_one_id_are_not_whole_whichever_came_first(
+    one: Span, other: Span, items: int
+) -> None:
+    sessions = {str(each.attributes.get("session.id", "s")) for each in (one, other)}
+    for order in permutations((one, other)):
+        assert len(assembled(*(Batch([each]) for each in (*order, *order)))) == items
+        assert {(session, SHARED_ID) for session in sessions} <= cut([*order, *order])
+
+
+def repeated(shown: Span) -> Span:
+    """The same span, decoded from another request: equal, and no object of it the same, not even a NaN."""
+    events = [SpanEvent(event.name, event.time, fresh(event.attributes)) for event in shown.events]
+    return replace(shown, attributes=fresh(shown.attributes), events=events)
+
+
+def fresh(attributes: Attributes) -> Attributes:
+    found: Attributes = json.loads(json.dumps(attributes))
+    return found
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        CALL,
+        APPROVAL,
+        ASKS,
+        agent(),
+        span("GET /"),
+        span("tool.call", {"gen_ai.tool.name": "lookup", "hangar.seq": float("nan"), "hangar.shell.ops": ["test"]}),
+        span("approval", {"hangar.turn": float("nan")}, events=[("steer", {"a": float("nan"), "b": [1, {"c": 2}]})]),
+        tool("Bash", {"command": "ls"}, "ok", call_id="c1", status=2, resource={"hangar.checkout": "/w"}),
+        span("claude_code.interaction"),
+        span("claude_code.tool", {"tool_name": "Bash", "tool_use_id": "c", "full_command": "ls"}),
+        span(
+            "turn",
+            events=[("event at.rs", {"event.name": "codex.tool_result", "tool_name": "Bash", "call_id": "c"})],
+        ),
+        span("chat", {"gen_ai.operation.name": "chat", "gen_ai.response.finish_reasons": ["tool_calls"]}),
+    ],
+)
+def test_a_span_that_is_sent_again_counts_once_and_nothing_is_lost(shown: Span) -> None:
+    other = replace(shown, start=shown.start + 1)
+    once = assembled(Batch([shown]))
+    assert assembled(Batch([shown]), Batch([repeated(shown)])) == once or any("nan" in repr(each) for each in once)
+    assert len(assembled(Batch([shown]), Batch([repeated(shown), repeated(shown)]))) == len(once)
+    assert cut([shown, repeated(shown)]) == set()
+    twice = assembled(Batch([shown, other]))
+    assert len(assembled(*(Batch([each]) for each in (shown, other, repeated(other), repeated(shown))))) == len(twice)

@@ -55,11 +55,15 @@ def one_span(draw: Any, number: int, trace: bytes, parent: bytes) -> Span:
 
 
 @st.composite
-def telemetry(draw: Any) -> list[Span]:
+def telemetry(draw: Any, *, circles: bool = False) -> list[Span]:
+    """Spans of a few traces. With `circles` they may be each other's parents."""
     spans: list[Span] = []
-    for number in range(draw(st.integers(1, 14))):
-        trace = draw(st.sampled_from(TRACES))
+    total = draw(st.integers(1, 14))
+    for number in range(total):
+        trace = draw(st.sampled_from(TRACES[:1] if circles else TRACES))
         elders = [each.span_id for each in spans if each.trace_id == trace]
+        if circles:
+            elders = [each.to_bytes(8, "big") for each in range(1, total + 1)]
         parent = draw(st.sampled_from([b"", b"absent!!", *elders]))
         spans.append(draw(one_span(number + 1, trace, parent)))
     return spans
@@ -74,3 +78,14 @@ def test_the_items_do_not_depend_on_order_batching_or_repetition(spans: list[Spa
     assert assembled(*pieces) == whole
     cut = random.randint(0, len(spans))
     assert assembled(Batch(spans=spans[cut:]), Batch(spans=spans[:cut])) == whole
+
+
+@settings(max_examples=200, deadline=None)
+@given(telemetry(circles=True), st.randoms(use_true_random=False))
+def test_the_items_do_not_depend_on_order_where_spans_are_each_other_s_parents(
+    spans: list[Span], random: Any
+) -> None:
+    whole = assembled(Batch(spans=spans))
+    pieces = [Batch(spans=[each]) for each in spans]
+    random.shuffle(pieces)
+    assert assembled(*pieces) == whole

@@ -1,5 +1,6 @@
 """Plain calls: taken in the short way, they are what they are in the long one, whatever comes before and after."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.assembly import Assembly
-from collector.telemetry import Batch, LogRecord, Span
+from collector.telemetry import Batch, LogRecord, Resource, Span, SpanEvent
 from evaluator.items import Change
 from tests.collector.telemetry import TRACE, agent, chat, log, span, tool
 from tests.collector.test_assembly_order import telemetry
@@ -58,6 +59,7 @@ CASES: dict[str, list[Span | LogRecord]] = {
     "cut": [call(more={"hangar.tool.input": '{"a": '})],
     "delivered files": [call(more={"hangar.diff.files": ["a.py"]})],
 }
+SESSIONLESS = span("tool.call", {"gen_ai.tool.name": "Bash"})
 OUTER, ONE, OTHER = call(at=10), call(at=20), call(at=30, trace=b"\x02" * 16)
 ASKING = chat([("Bash", {"command": "git push"}, "c1")], at=5)
 CASES |= {
@@ -66,6 +68,24 @@ CASES |= {
     "a layer below": [OUTER, call(at=11, parent=OUTER)],
     "a tool that calls itself": [OUTER, call(at=11, parent=OUTER, more={"hangar.tool.input": '{"a": 1}'})],
     "a child before it": [call(at=11, parent=OUTER), OUTER],
+    "sent again, as another object": [ONE, replace(ONE, attributes=dict(ONE.attributes))],
+    "again with another status": [ONE, replace(ONE, status=2, status_message="boom")],
+    "again with an event": [ONE, replace(ONE, events=[SpanEvent("file.change", 5, {"hangar.file.repo_path": "a"})])],
+    "again with another attribute": [ONE, replace(ONE, attributes={**ONE.attributes, "gen_ai.tool.name": "Edit"})],
+    "again below another": [ONE, replace(ONE, parent_id=OUTER.span_id), OUTER],
+    "again of another session": [SESSIONLESS, replace(SESSIONLESS, resource=Resource({"session.id": "other"}))],
+    "again with dropped events": [ONE, replace(ONE, dropped_events=2)],
+    "its own parent": [replace(ONE, parent_id=ONE.span_id), OUTER],
+    "each other's parents": [
+        replace(OUTER, parent_id=ONE.span_id),
+        replace(ONE, parent_id=OUTER.span_id),
+        call(at=40, parent=ONE),
+    ],
+    "under the id of one of a circle": [
+        ONE,
+        agent(id=OUTER.span_id, parent=ONE),
+        replace(ONE, parent_id=OUTER.span_id, kind=2),
+    ],
     "an exception in a log record": [ONE, log("exception", {"exception.type": "Boom"}, of=ONE)],
     "an exception before it": [log("exception", {"exception.type": "Boom"}, of=ONE), ONE],
     "an event of it": [ONE, log("steer", of=ONE)],
@@ -130,4 +150,13 @@ def test_a_forgotten_trace_leaves_nothing() -> None:
 def test_the_ways_do_not_differ(spans: list[Span], random: Any) -> None:
     pieces: list[Span | LogRecord] = [*spans]
     random.shuffle(pieces)
+    assert added(Assembly(watched=True), pieces) == added(Pedestrian(watched=True), pieces)
+
+
+@settings(max_examples=200, deadline=None)
+@given(telemetry(circles=True), st.data())
+def test_the_ways_do_not_differ_for_circles_and_shared_ids(spans: list[Span], data: Any) -> None:
+    ids = st.sampled_from([each.span_id for each in spans])
+    again = [replace(each, span_id=data.draw(ids), status=data.draw(st.sampled_from([0, 2]))) for each in spans[:4]]
+    pieces: list[Span | LogRecord] = data.draw(st.permutations([*spans, *again]))
     assert added(Assembly(watched=True), pieces) == added(Pedestrian(watched=True), pieces)
