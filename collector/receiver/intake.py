@@ -190,11 +190,17 @@ class Intake:
             self._lose(str(refused), refused.batch)
 
     def misdirect(self, request: str) -> None:
-        """Count a request with OTLP, shown as its method and path, that came where none is taken."""
+        """Count a request with OTLP, shown as its method and path, that came where none is taken.
+
+        Unless its path says that it has metrics, it may have been of anybody's calls: it is lost to all that is open.
+        """
+        if "metric" in request.lower():
+            return
         self.counters.misdirected += 1
         self.counters.misdirected_to = request
         if self._on_misdirected is not None:
             self._on_misdirected(request)
+        self._lose(f"a request came to {request}, where no telemetry is taken")
 
     def _lose(self, cause: str, batch: Batch | None = None) -> None:
         self.counters.losses += 1

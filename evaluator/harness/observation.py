@@ -134,6 +134,11 @@ class Observation:
         text = f"A request with telemetry came to {last}, and what it holds is not seen: {_PATHS}. {_APPEND}"
         return Notice("misdirected", text)
 
+    def lost_since(self, mark: Mark) -> str:
+        """What came to a wrong path after a message was sent: calls of it may be among that. "" if nothing did."""
+        requests, last = self._misdirected()
+        return f"a request came to {last}: {_PATHS}" if requests > mark.misdirected else ""
+
     def not_observed(self, mark: Mark, until: Mark | None, collides: bool) -> Reason:
         """Why nothing shows that an instrumented agent handled a message, with the line that fixes it.
 

@@ -323,7 +323,7 @@ class LiveTurn:
             whole=whole,
             problem=reply.problem if reply is not None else None,
             blind=self._blind() if blind else None,
-            unreadable=self._unreadable if self.needs_calls else "",
+            unreadable=(self._unreadable if blind else self._lost()) if self.needs_calls else "",
             failures=self._failures,
             items=self._items.values(),
             asked=self._unheard(),
@@ -353,9 +353,12 @@ class LiveTurn:
         """Why what this turn made the agent do is not known, or not as a whole; None where it is."""
         if self.first_seen is None:
             return self._blind()
-        if self._unreadable:
-            return unverifiable("trace_unreadable", f"Telemetry of it could not be read: {self._unreadable}")
+        if lost := self._lost():
+            return unverifiable("trace_unreadable", f"Telemetry of it could not be read: {lost}")
         return None
+
+    def _lost(self) -> str:
+        return self._unreadable or self._around.observation.lost_since(self._mark)
 
     def _blind(self) -> Reason:
         if self._unreadable:

@@ -61,7 +61,7 @@ def test_telemetry_at_a_wrong_path_is_warned_of_once_and_counted() -> None:
         metrics = httpx.get(f"{server.url}/metrics", timeout=30).text
         assert "spanbar_misdirected_requests_total 3" in metrics
         assert server.stop() == 0
-    assert ["POST /:" in line for line in server.log if "a request came to" in line] == [True]
+    assert ["POST /:" in line for line in server.log if "OTLP/HTTP is at" in line] == [True]
 
 
 def test_on_fail_is_told_at_once(behaviors: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ async def test_telemetry_at_a_wrong_path_is_the_cause_with_the_path_to_use() -> 
     assert "misdirected" not in [notice.code for notice in outcome.warnings]
 
 
-async def test_a_part_of_the_telemetry_at_a_wrong_path_is_a_warning() -> None:
+async def test_a_part_of_the_telemetry_at_a_wrong_path_may_hold_calls() -> None:
     async def agent(message: Message) -> str:
         message.misdirect("/")
         return await only_enters(message)
@@ -84,6 +84,8 @@ async def test_a_part_of_the_telemetry_at_a_wrong_path_is_a_warning() -> None:
         outcome = await world.run([FORBIDS, FORBIDS], settle_time=20)
     warnings = [notice.text for notice in outcome.warnings if notice.code == "misdirected"]
     assert len(warnings) == 1
+    assert statuses(outcome) == [E, E]
+    assert outcome.tests[0].reasons[0].code == "trace_unreadable"
     assert "POST /, and what it holds is not seen: OTLP/HTTP is at /v1/traces" in warnings[0]
 
 
