@@ -333,6 +333,7 @@ class Assembly(Known):
         node.context = context
         exception = raised_in(log)
         if exception is not None and log.span_id:
+            exception = max(exception, trace.raised.get(log.span_id, exception))
             trace.raised[log.span_id] = exception
             self._raise(trace, log.span_id, exception)
         if reading is not None and reading.report is not None:
@@ -347,7 +348,7 @@ class Assembly(Known):
             node.owners = (Happenings(node, turn_of(log.attributes), (happening,), self._joins),)
         self._place(trace, node, log.span_id)
 
-    def _raise(self, trace: Trace, span_id: bytes, exception: tuple[str, str]) -> None:
+    def _raise(self, trace: Trace, span_id: bytes, exception: tuple[int, str, str]) -> None:
         node = trace.nodes.get(span_id)
         for owner in node.owners if node is not None else ():
             if isinstance(owner, Execution):

@@ -47,8 +47,8 @@ class Execution:
     """What the model asked for, found by name and order because the span has no call id."""
     registered: "tuple[Any, ...] | None" = None
     """Under which keys the joins have it."""
-    raised: tuple[str, str] | None = None
-    """Type and message of an exception that a log record reports of this span."""
+    raised: tuple[int, str, str] | None = None
+    """Time, type and message of the last exception that a log record reports of this span."""
     folders: tuple[str, ...] = ()
     """The checkouts that its span or resource names; looked for only where a path may be in the arguments."""
     has_columns: bool = True
@@ -229,7 +229,7 @@ class Execution:
         return (error, status) if self.raised is None or not status.happened else self._raised(error)
 
     def _raised(self, error: str | NotRecorded | None) -> tuple[str | NotRecorded | None, CallStatus]:
-        kind, message = self.raised or ("", "")
+        _, kind, message = self.raised or (0, "", "")
         if bare(kind) in SUSPENDING:
             return None, _SUSPENDED
         return (error if isinstance(error, str) else message or kind), CallStatus.ERROR

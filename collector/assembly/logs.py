@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from typing import Final
 
-from collector.assembly.tree import Context
+from collector.assembly.tree import Context, shared_context
 from collector.telemetry import LogRecord
 
 OUTSIDE: Final = b"outside of traces: "
@@ -27,17 +27,19 @@ def part_named(kind: str, id: str) -> bytes:
 
 def log_id(log: LogRecord) -> bytes:
     """What tells a log record apart, for it has no id: one that says the same, of the same span and time, is the same
-    one, delivered again."""
-    content = repr((log.span_id, log.time, log.event_name, log.body, sorted(log.attributes.items(), key=_by_key)))
+    one, delivered again. Whose it is, its scope and resource say too."""
+    shared = shared_context(log.scope.attributes, log.resource.attributes)
+    attributes = sorted(log.attributes.items(), key=_by_key)
+    content = repr((log.span_id, log.time, log.event_name, log.body, attributes, shared))
     return b"log" + blake2b(content.encode(), digest_size=12).digest()
 
 
-def raised_in(log: LogRecord) -> tuple[str, str] | None:
-    """Type and message of the exception that a log record reports; None when it reports none."""
+def raised_in(log: LogRecord) -> tuple[int, str, str] | None:
+    """Time, type and message of the exception that a log record reports; None when it reports none."""
     kind, message = log.attributes.get("exception.type"), log.attributes.get("exception.message")
     if kind is None and message is None:
         return None
-    return str(kind or ""), str(message or "")
+    return log.time, str(kind or ""), str(message or "")
 
 
 def _by_key(pair: tuple[str, object]) -> str:

@@ -148,8 +148,8 @@ class Trace:
         """Tool spans without a result, of a framework that may have held them."""
         self.messages: list[Any] = []
         """What models were asked in this trace."""
-        self.raised: dict[bytes, tuple[str, str]] = {}
-        """Type and message of exceptions that log records report, by the span that they are of."""
+        self.raised: dict[bytes, tuple[int, str, str]] = {}
+        """Time, type and message of the last exception that log records report, by the span that they are of."""
         self.nodes: dict[bytes, Node] = {}
         self.plain: dict[bytes, Plain] = {}
         """Spans that have no node, since nothing else speaks of them."""

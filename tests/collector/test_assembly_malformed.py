@@ -8,9 +8,9 @@ import pytest
 
 from collector.assembly import Assembly
 from collector.assembly.losses import CIRCLE, SHARED_ID
-from collector.telemetry import Attributes, Batch, Span, SpanEvent
+from collector.telemetry import Attributes, Batch, Resource, Span, SpanEvent
 from evaluator.items import ItemKind
-from tests.collector.telemetry import TRACE, agent, assembled, chat, items_of, span, tool, tools_of
+from tests.collector.telemetry import TRACE, agent, assembled, chat, items_of, log, span, tool, tools_of
 
 
 def ident(number: int) -> bytes:
@@ -180,3 +180,21 @@ def test_a_span_that_is_sent_again_counts_once_and_nothing_is_lost(shown: Span) 
     assert cut([shown, repeated(shown)]) == set()
     twice = assembled(Batch([shown, other]))
     assert len(assembled(*(Batch([each]) for each in (shown, other, repeated(other), repeated(shown))))) == len(twice)
+
+
+def test_the_last_exception_that_log_records_report_of_a_call_counts_in_any_order() -> None:
+    call = tool("pay", {})
+    boom = log("exception", {"exception.type": "Boom"}, at=20, of=call)
+    held = log("exception", {"exception.type": "GraphInterrupt"}, at=10, of=call)
+    for order in permutations([boom, held]):
+        items = assembled(Batch([call]), *(Batch([], [each]) for each in order)).values()
+        assert [item.status for item in items if item.kind is ItemKind.TOOL] == ["error"]
+
+
+def test_log_records_of_two_sessions_that_say_the_same_are_two() -> None:
+    of = agent()
+    one = log("steer", of=of)
+    other = replace(one, resource=Resource({"session.id": "s"}))
+    for order in permutations([one, other]):
+        items = assembled(Batch([of], [*order, *order])).values()
+        assert {item.session for item in items} == {"s", TRACE.hex()}
