@@ -82,7 +82,10 @@ class Index:
         """Take what happened to items. `share`: bytes that each of them counts for; 0 weighs each one."""
         self._share = share
         for change in changes:
-            self._apply(change)
+            if change[0] is None and (new := change[1]) is not None:
+                self._add(new, change)  # nearly all are
+            else:
+                self._apply(change)
 
     def close(self, key: UnitKey) -> None:
         """Nothing more is expected of the unit; an item that comes all the same opens it again."""

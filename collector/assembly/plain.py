@@ -100,7 +100,9 @@ class PlainCalls:
         if span.dropped_attributes or span.dropped_events:
             return None
         trace, span_id = self._trace(span.trace_id), span.span_id
-        if not _is_apart(trace, span_id):
+        if trace.messages or span_id in trace.plain or span_id in trace.nodes:
+            return None
+        if span_id in trace.waiting or span_id in trace.raised:
             return None
         context = self._context(span)
         said = context.said or ""
@@ -143,28 +145,17 @@ class PlainCalls:
         trace.plain.clear()
 
 
-def _is_apart(trace: Trace, span_id: bytes) -> bool:
-    """Whether a span is new to its trace and nothing there speaks of it."""
-    return not (
-        trace.messages
-        or span_id in trace.plain
-        or span_id in trace.nodes
-        or span_id in trace.waiting
-        or span_id in trace.raised
-    )
-
-
 def _item(span: Span, trace_id: bytes, context: Context) -> Item | None:
     """The item that the span makes if it is a plain call; None if nobody can read the name of its tool."""
     attributes, span_id, start = span.attributes, span.span_id, span.start
+    session, job = session_of(context, trace_id), context.job
+    if _compiled is not None:
+        made: Item | None = _compiled.item(attributes, trace_id, span_id, start, span.end, session, job)
+        if made is not None:
+            return made
     name, arguments, result, given, output = map(attributes.get, _READ)
     if name.__class__ is not str or not name.strip():
         return None
-    session, job = session_of(context, trace_id), context.job
-    if _compiled is not None:
-        item: Item | None = _compiled.item(attributes, trace_id, span_id, start, span.end, session, job)
-        if item is not None:
-            return item
     args = hangar.arguments_of(arguments, given)
     result = hangar.result_of(result, output)
     times = start, span.end
