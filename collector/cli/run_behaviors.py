@@ -1,5 +1,6 @@
 """Behaviors over what the tests make the agent do: `evaluator.harness.telemetry.Behaviors` over the index."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from evaluator.language.assertion import Behavior
 
 APART: Final = (
-    "it is one of",
-    "messages of a conversation, whose spans name no session, so that each is judged alone; send "
-    "gen_ai.conversation.id or session.id with them",
+    "it is one of {} messages of a conversation, whose spans name no session, so that each is judged alone; send "
+    "gen_ai.conversation.id or session.id with them"
 )
 
 
@@ -46,7 +46,12 @@ class RunBehaviors(Listener):
             for key, paths in tests.items()
         }
         self._traces: dict[UnitKey, set[bytes]] = {}
-        self._turns: list[TurnSent] = []
+        self._turns: dict[str, TurnSent] = {}
+        """The messages by their traces."""
+        self._messages: Counter[str] = Counter()
+        """How many each execution has sent."""
+        self._named: dict[str, set[bytes]] = {}
+        """The traces of messages by the names that their sessions may have from them."""
         self._executions: Executions | None = None
 
     def begin(self, executions: Executions) -> None:
@@ -59,8 +64,8 @@ class RunBehaviors(Listener):
             self._index.open(session)
             self._traces.setdefault(UnitKey(UnitKind.SESSION, session), set()).add(trace_id)
         seen = set().union(*self._traces.values())
-        judged = {turn.test_id for turn in self._turns if bytes.fromhex(turn.trace_id) in seen}
-        for turn in self._turns:
+        judged = {turn.test_id for turn in self._turns.values() if bytes.fromhex(turn.trace_id) in seen}
+        for turn in self._turns.values():
             if turn.test_id not in judged:
                 judged.add(turn.test_id)
                 self._index.open(turn.trace_id)
@@ -87,16 +92,16 @@ class RunBehaviors(Listener):
                 self._index.blind(unit.key.id, NotRecorded(cause, reason.fix))
             else:
                 self._index.cut(unit.key, cause)
-        messages = max((self._messages(turn) for turn in self._turns if _is_of(unit, turn)), default=1)
-        if messages > 1:
-            self._index.cut(unit.key, f"{APART[0]} {messages} {APART[1]}")
-
-    def _messages(self, turn: TurnSent) -> int:
-        """How many messages the execution sent."""
-        return sum(turn.test_id == other.test_id for other in self._turns)
+        # A session that has its name from the trace of a message has it from no span.
+        turn = self._turns.get(unit.key.id) if unit.key.kind is UnitKind.SESSION else None
+        if turn is not None and (messages := self._messages[turn.test_id]) > 1:
+            self._index.cut(unit.key, APART.format(messages))
 
     def turn_sent(self, turn: TurnSent) -> None:
-        self._turns.append(turn)
+        self._turns[turn.trace_id] = turn
+        self._messages[turn.test_id] += 1
+        for name in (turn.test_id, turn.trace_id):
+            self._named.setdefault(name, set()).add(bytes.fromhex(turn.trace_id))
 
     def _updated(self, update: Update) -> None:
         unit = update.unit
@@ -114,8 +119,7 @@ class RunBehaviors(Listener):
 
     def _traces_of(self, unit: Unit) -> set[bytes]:
         """The traces with items in the unit; of trace-contract records, the message's that has the unit's name."""
-        named = {bytes.fromhex(turn.trace_id) for turn in self._turns if unit.key.id in (turn.test_id, turn.trace_id)}
-        return self._traces.get(unit.key, set()) | named
+        return self._traces.get(unit.key, set()) | self._named.get(unit.key.id, set())
 
     def _tests(self, unit: Unit) -> tuple[TestKey, ...]:
         if self._executions is None:
@@ -127,11 +131,6 @@ class RunBehaviors(Listener):
         if result.behavior in self._everywhere:
             return True
         return any(result.behavior in self._of_test.get(key, ()) for key in self._tests(unit))
-
-
-def _is_of(unit: Unit, turn: TurnSent) -> bool:
-    """Whether the unit is the trace of the message: no span of it names a session."""
-    return unit.key.kind is UnitKind.SESSION and unit.key.id == turn.trace_id
 
 
 def _broken(result: BehaviorResult) -> bool:

@@ -10,6 +10,7 @@ from evaluator.harness.listener import Listener
 from evaluator.harness.outcome import Notice, RunOutcome, Stop, TestKey, UnitBehaviors
 from evaluator.harness.specrun import Options, SpecRun
 from evaluator.harness.telemetry import Behaviors, Telemetry
+from evaluator.harness.turn import LiveTurn
 from evaluator.harness.variations import Model, Variations
 from evaluator.language.spec import Spec
 
@@ -22,6 +23,7 @@ class _Run:
 
     def __init__(self, specs: Sequence[Spec], listener: Listener, telemetry: Telemetry, options: Options) -> None:
         self.notices: list[Notice] = []
+        self._sent: dict[bytes, tuple[SpecRun, TestKey, LiveTurn]] = {}
         self._listener = listener
         self._asked = options.asked
         variations = Variations(options.folder, Model.of(options.environ), frozen=options.frozen)
@@ -55,24 +57,20 @@ class _Run:
                 execution.fail(trace_ids, reason)
 
     def test_of(self, trace_id: bytes) -> TestKey | None:
-        owners = (
-            key
-            for spec in self.specs
-            for key, execution in spec.executions()
-            for turn in execution.turns()
-            if turn.trace_id == trace_id
-        )
-        return next(owners, None)
+        found = self._sent_with(trace_id)
+        return None if found is None else found[1]
 
     def unseen(self, trace_id: bytes) -> Reason | None:
-        found = (
-            spec.unseen(turn)
-            for spec in self.specs
-            for _, execution in spec.executions()
-            for turn in execution.turns()
-            if turn.trace_id == trace_id
-        )
-        return next(found, None)
+        found = self._sent_with(trace_id)
+        return None if found is None else found[0].unseen(found[2])
+
+    def _sent_with(self, trace_id: bytes) -> tuple[SpecRun, TestKey, LiveTurn] | None:
+        """The message that began a trace. Behaviors ask this of every trace: all are looked up at once."""
+        if trace_id not in self._sent:
+            for spec in self.specs:
+                for key, execution in spec.executions():
+                    self._sent.update((turn.trace_id, (spec, key, turn)) for turn in execution.turns())
+        return self._sent.get(trace_id)
 
     def notify(self, notice: Notice) -> None:
         if notice not in self.notices:
